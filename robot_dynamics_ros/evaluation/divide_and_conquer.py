@@ -11,7 +11,7 @@ from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, filled
 from robot_dynamics_ros.evaluation.tiered_compilation import in_threads
-from robot_dynamics_ros.evaluation.wrench_inputs import check_finite, rows_at_points, rows_of_links
+from robot_dynamics_ros.evaluation.wrench_inputs import check_finite, rows_on_links
 from robot_dynamics_ros.kernels.divide_and_conquer.free_links import fixed_base, no_wrenches
 from robot_dynamics_ros.kernels.divide_and_conquer.passes import join, separate
 from robot_dynamics_ros.kernels.divide_and_conquer.velocities import angular_velocity, join_rotations
@@ -81,27 +81,24 @@ def evaluate(evaluator: Evaluator, computation: DivideAndConquer, out, wrenches,
     ``base`` are velocity and acceleration (..., 6 each) of the base or None. Raises ArgumentError, and UnknownNameError
     for wrenches.
     """
-    index_of_frame = validation.REFERENCE_FRAMES.index(
-        validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
-    )
+    validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
     named = dict(zip(('q', 'qd', 'tau'), vectors, strict=True))
     moving = any(motion is not None for motion in base)
     if moving:
         names = 'base_velocity', 'base_acceleration'
         named |= {name: np.zeros(6) if it is None else it for name, it in zip(names, base, strict=True)}
-    model, pose = evaluator.model, evaluator.pose(vectors[0])
-    if isinstance(wrenches, dict):
-        named['wrenches_at_points'] = rows_at_points(model, wrenches, reference_frame, vectors, pose)
-    elif wrenches is not None:
-        named['wrenches'] = rows_of_links(model, wrenches, vectors)
     if wrenches is not None:
+        pose = evaluator.pose(vectors[0])
+        form, numbers = rows_on_links(evaluator.model, wrenches, reference_frame, vectors, pose)
         check_finite(wrenches)
+        named[form] = numbers
     rows, shape = evaluator.states(**named)
     none = np.zeros((len(rows[0]), 0))
     motion = np.hstack(rows[3:5]) if moving else none
+    forces = none if wrenches is None else rows[-1]
     given, result = validation.result(out, (*shape, evaluator.arrays.nv), rows)
     qdd = result.reshape(len(rows[0]), evaluator.arrays.nv)
-    forces = none if wrenches is None else rows[-1]
+    index_of_frame = validation.REFERENCE_FRAMES.index(reference_frame)
     computation.compute((*rows[:3], forces, motion), evaluator.inputs[:3], index_of_frame, qdd)
     if not np.isfinite(qdd).all():
         raise ArgumentError(f'forward dynamics: the result is not finite; some of {", ".join(named)} are too large')

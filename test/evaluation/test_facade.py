@@ -145,7 +145,7 @@ def test_kernels_get_one_form_only(form):
     given = np.random.default_rng(0).normal(size=(4, 6))
     (rows, repeated), shape = validation.states({'q': 6, 'qd': 6}, q=FORMS[form](given), qd=np.zeros(6))
     wrenches = FORMS[form](np.zeros((4, 7, 6)))
-    wrenches = wrench_inputs.rows_of_links(robot_of('aubo_i5').model, wrenches, (given,))
+    _, wrenches = wrench_inputs.rows_on_links(robot_of('aubo_i5').model, wrenches, 'local', (given,), None)
     (of_links,), _ = validation.states({'wrenches': 42}, wrenches=wrenches)
     assert (rows.shape, repeated.shape, of_links.shape, shape) == ((4, 6), (4, 6), (4, 42), (4,))
     for array in (rows, repeated, of_links):

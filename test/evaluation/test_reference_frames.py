@@ -105,6 +105,19 @@ def test_all_forms_of_wrenches_are_the_same_wrenches(name, link, reference_frame
 
 
 @FRAME
+def test_constant_wrenches_on_two_frames_of_a_link_act_on_all_states_of_a_batch(reference_frame):
+    robot, rows = robot_of('tree'), states('tree', 'inverse_dynamics', (4,))
+    tool = robot.model.frames['tool']
+    assert tool.origin.any()
+    wrenches = {'tool': np.arange(6.0), robot.link_names[tool.link]: np.arange(6.0, 12.0)}
+    for method in (None, 'divide_and_conquer'):
+        options = {'wrenches': wrenches, 'reference_frame': reference_frame, 'method': method}
+        together = robot.forward_dynamics(*rows, **options)
+        for k in range(4):
+            assert (together[k] == robot.forward_dynamics(*(row[k] for row in rows), **options)).all()
+
+
+@FRAME
 def test_a_wrench_on_the_base_is_borne_by_the_ground(reference_frame):
     robot, (q, qd, qdd) = robot_of('tree'), states('tree', 'inverse_dynamics')
     wrenches = {robot.link_names[0]: np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])}
