@@ -15,16 +15,19 @@ ROUNDING = 1e-12
 """Share of the torques without loops below which a demanded torque is rounding."""
 
 
-class _State(NamedTuple):
-    """A motion at one state, in coordinates in which the mass matrix L L' is the identity: L' qdd and L^-1 tau."""
+class _Motion(NamedTuple):
+    """A motion at one state, or motions at states (..., shape)."""
 
-    where: str
-    L: np.ndarray  # (nv, nv)
-    J_L: np.ndarray  # (nv, r)         L^-1 J' of the independent constraints, by their numbers
-    numbers: np.ndarray  # (r,)
-    bias: np.ndarray  # (r,) 1/s^2     dJ/dt qd of these constraints
+    M: np.ndarray  # (nv, nv)
+    J: np.ndarray  # (m, nv)            of the constraints
+    independent: np.ndarray  # (m,)     whether a constraint is
+    bias: np.ndarray  # (m,) 1/s^2      dJ/dt qd
     qdd: np.ndarray  # (nv,)
-    torques: np.ndarray  # (nv,)       of the tree, less those of springs and dampers
+    torques: np.ndarray  # (nv,)        of the tree, less those of springs and dampers
+
+
+AXES = _Motion(2, 2, 1, 1, 1, 1)
+"""Number of axes of each array of one state."""
 
 
 def actuated_torques(evaluator: Evaluator, q, qd, qdd, torques: np.ndarray, actuated) -> np.ndarray:
@@ -35,46 +38,44 @@ def actuated_torques(evaluator: Evaluator, q, qd, qdd, torques: np.ndarray, actu
     it.
     """
     columns = _velocities(evaluator, actuated)
-    torques = torques - evaluator.result('spring_torque', q, qd)
-    tau, batch = np.zeros_like(torques), torques.shape[:-1]
-    rest = np.zeros(evaluator.arrays.nv)
-    M, J, independent, bias, accelerations = (
-        np.broadcast_to(array, (*batch, *array.shape[array.ndim - axes :]))
-        for array, axes in (
-            (evaluator.result('mass_matrix', q), 2),
-            (evaluator.result('loop_jacobian', q), 2),
-            (independent_constraints(evaluator, q), 1),
-            (evaluator.result('loop_accelerations', q, qd, rest), 1),
-            (np.asarray(qdd, float), 1),
-        )
+    motions = _Motion(
+        M=evaluator.result('mass_matrix', q),
+        J=evaluator.result('loop_jacobian', q),
+        independent=independent_constraints(evaluator, q),
+        bias=evaluator.result('loop_accelerations', q, qd, np.zeros(evaluator.arrays.nv)),
+        qdd=np.asarray(qdd, float),
+        torques=torques - evaluator.result('spring_torque', q, qd),
     )
+    tau, batch = np.zeros_like(motions.torques), motions.torques.shape[:-1]
+    arrays = [
+        np.broadcast_to(array, (*batch, *array.shape[array.ndim - axes :]))
+        for array, axes in zip(motions, AXES, strict=True)
+    ]
     for index in np.ndindex(batch):
-        numbers, L = np.flatnonzero(independent[index]), np.linalg.cholesky(M[index])
-        state = _State(
-            where=f'q{list(index)}' if index else 'q',
-            L=L,
-            J_L=np.linalg.solve(L, J[index][numbers].T),
-            numbers=numbers,
-            bias=bias[index][numbers],
-            qdd=accelerations[index],
-            torques=torques[index],
-        )
-        tau[index][columns] = _of_state(evaluator, state, columns, actuated)
+        where = f'q{list(index)}' if index else 'q'
+        tau[index][columns] = _of_state(evaluator, where, _Motion(*(it[index] for it in arrays)), columns, actuated)
     return tau
 
 
-def _of_state(evaluator: Evaluator, state: _State, columns: np.ndarray, actuated) -> np.ndarray:
-    """Return the torques of the velocities ``columns`` at one state."""
-    L, r = state.L, len(state.numbers)
+def _of_state(evaluator: Evaluator, where: str, motion: _Motion, columns: np.ndarray, actuated) -> np.ndarray:
+    """Return the torques of the velocities ``columns`` at one state.
+
+    The coordinates are those in which the mass matrix L L' is the identity: L' qdd, L^-1 tau and L^-1 J'.
+    """
+    L, numbers = np.linalg.cholesky(motion.M), np.flatnonzero(motion.independent)
+    r = len(numbers)
     # columns of Q: what the loops hold, then the velocities that keep them closed
-    Q, R = np.linalg.qr(state.J_L, 'complete')
-    whole = float(np.linalg.norm(np.linalg.solve(L, state.torques)))
-    _check_allowed(evaluator, state, Q, R[:r], whole)
+    Q, R = np.linalg.qr(np.linalg.solve(L, motion.J[numbers].T), 'complete')
+    whole = float(np.linalg.norm(np.linalg.solve(L, motion.torques)))
+    worst = _blocking_constraint(Q.T @ (L.T @ motion.qdd), motion.bias[numbers], R[:r], whole)
+    if worst is not None:
+        name = evaluator.model.loops.constraint_names[numbers[worst]]
+        raise ArgumentError(f'{where}: {name} does not allow this motion here: no torque produces it')
     motions = np.linalg.solve(L.T, np.eye(len(L)))
     # length of M^-1/2 e_k: the mobility of velocity k without loops
     mobility = np.linalg.norm(motions[columns], axis=1)
     N = motions @ Q[:, r:]
-    wanted = N.T @ state.torques
+    wanted = N.T @ motion.torques
     # singular values are relative to 1, and not to the largest one, which may be rounding
     U, sizes, V = np.linalg.svd(N[columns].T / mobility, full_matrices=False)
     rank = int((sizes > evaluator.model.loops.tolerance).sum())
@@ -84,24 +85,22 @@ def _of_state(evaluator: Evaluator, state: _State, columns: np.ndarray, actuated
     missed = float(np.linalg.norm(N[columns].T @ found - wanted))
     if missed > max(LEFT * float(np.linalg.norm(wanted)), ROUNDING * whole):
         names = f'joints {", ".join(actuated)}' if len(actuated) else 'empty list of joints'
-        raise ArgumentError(f'{state.where}: the {names} cannot produce this motion here')
+        raise ArgumentError(f'{where}: the {names} cannot produce this motion here')
     return found
 
 
-def _check_allowed(evaluator: Evaluator, state: _State, Q, R, whole: float) -> None:
-    """Raise ArgumentError naming a loop where nothing is left of the demanded motion with closed loops.
+def _blocking_constraint(motion: np.ndarray, bias: np.ndarray, R: np.ndarray, whole: float) -> int | None:
+    """Return the constraint, of the r independent ones, because of which nothing is left of a motion; None otherwise.
 
-    ``Q`` and ``R`` are factors of J_L, ``whole`` is the size of the torques without loops.
+    ``motion`` is Q' L' qdd, R (r, r) are factors of L^-1 J', and ``whole`` is the size of the torques without loops.
     """
-    r = len(state.numbers)
-    motion = Q.T @ (state.L.T @ state.qdd)
+    r = len(bias)
     # the part of it that J qdd = -dJ/dt qd does not fix
-    held = motion[:r] + np.linalg.solve(R.T, state.bias)
+    held = motion[:r] + np.linalg.solve(R.T, bias)
     blocked = np.linalg.norm(held)
     if blocked > LEFT * whole and np.linalg.norm(motion[r:]) <= LEFT * blocked:
-        errors = np.abs(R.T @ held) / np.linalg.norm(R, axis=0)
-        name = evaluator.model.loops.constraint_names[state.numbers[int(np.argmax(errors))]]
-        raise ArgumentError(f'{state.where}: {name} does not allow this motion here: no torque produces it')
+        return int(np.argmax(np.abs(R.T @ held) / np.linalg.norm(R, axis=0)))
+    return None
 
 
 def _velocities(evaluator: Evaluator, actuated) -> np.ndarray:

@@ -65,7 +65,8 @@ def write_c(
             folder / 'CMakeLists.txt': c.cmake(export),
         }
     except ArithmeticError:
-        raise ModelError(f'{model.name}: {_reason(evaluator)}') from None
+        error = evaluator.without_inertia(model.name, neutral(model.arrays)[None])
+        raise error or ModelError(f'{model.name}: its numbers are too large for constants in C') from None
     check_replaceable(texts, export.title)
     return write_files(texts)
 
@@ -83,14 +84,6 @@ def write_files(texts: Mapping[Path, str]) -> list[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding='utf-8')
     return list(texts)
-
-
-def _reason(evaluator: Evaluator) -> str:
-    """Return why a constant of the code is not finite."""
-    velocity = evaluator.generic.velocity_without_inertia(neutral(evaluator.model.arrays)[None])
-    if velocity is None:
-        return 'its numbers are too large for constants in C'
-    return f'joint {evaluator.model.joint_of_velocity(velocity)!r} has no inertia to accelerate'
 
 
 def _functions(evaluator: Evaluator, prefix: str, programs: Sequence[Program], methods: type) -> list[c.Function]:

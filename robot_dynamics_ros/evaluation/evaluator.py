@@ -104,10 +104,7 @@ class Evaluator:
 
         With a ``link``, the quantity is one of that frame, expressed in ``reference_frame``.
         """
-        offered = [*(ALGORITHMS if link is None else OF_A_FRAME)]
-        if name not in offered:
-            of_link = ' of a link' if link is not None else ''
-            raise ArgumentError(f'program: expected one{of_link} of {", ".join(offered)}, got {name!r:.80}')
+        validation.choice('program', name, [*(ALGORITHMS if link is None else OF_A_FRAME)])
         if self.specialised is None:
             raise ArgumentError(f'{name}: {self.model.name} is evaluated by generic kernels; see with_binding')
         program = self.program(name if link is None else (name, link, reference_frame))
@@ -115,7 +112,7 @@ class Evaluator:
         try:
             return code.inline(program) if form == 'inline' else code.address(program)
         except ZeroDivisionError:
-            error = self._without_inertia(name, neutral(self.arrays)[None])
+            error = self.without_inertia(name.replace('_', ' '), neutral(self.arrays)[None])
             raise error or ArgumentError(f'{name}: a constant of the code is not finite') from None
 
     def with_wrenches(self, key: UnderWrenches, vectors: tuple) -> tuple[UnderWrenches, tuple]:
@@ -124,6 +121,13 @@ class Evaluator:
         *states, wrenches = vectors
         form, frame, rows = form_and_rows(self.model, wrenches, reference_frame, states, self.pose(states[0]))
         return (name, frame, reference_frame, form), (*states, rows)
+
+    def without_inertia(self, what: str, q: np.ndarray) -> ModelError | None:
+        """Return the error, ``what`` at its start, for a joint without inertia at one of q (count, nq), or None."""
+        velocity = self.generic.velocity_without_inertia(q)
+        if velocity is None:
+            return None
+        return ModelError(f'{what}: joint {self.model.joint_of_velocity(velocity)!r} has no inertia to accelerate')
 
     def pose(self, q) -> Callable[[str], np.ndarray]:
         """Return the function of a link's name that returns its pose (..., 4, 4) at q (..., nq)."""
@@ -221,18 +225,10 @@ class Evaluator:
         if name.startswith(ABOUT_CENTER_OF_MASS) and not self.model.arrays.I[1:, 0].any():
             return  # NaN: a robot without mass has no centre of mass
         if name.startswith(BY_INVERSE_INERTIA):
-            error = self._without_inertia(name, rows[0])
+            error = self.without_inertia(name.replace('_', ' '), rows[0])
             if error is not None:
                 raise error
         raise ArgumentError(f'{name}: the result is not finite; some of {", ".join(vectors)} are too large')
-
-    def _without_inertia(self, name: str, q: np.ndarray) -> ModelError | None:
-        """Return the error for a joint without inertia at one of q (count, nq), or None."""
-        velocity = self.generic.velocity_without_inertia(q)
-        if velocity is None:
-            return None
-        what, which = name.replace('_', ' '), self.model.joint_of_velocity(velocity)
-        return ModelError(f'{what}: joint {which!r} has no inertia to accelerate')
 
 
 def check_computable(model: Model, name: str, algorithm: Algorithm) -> None:
