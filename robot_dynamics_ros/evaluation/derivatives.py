@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from robot_dynamics_ros.algorithms.program import WRENCHES
 from robot_dynamics_ros.evaluation.described_robot import ALIGNED, DescribedRobot
 from robot_dynamics_ros.model import base_parameters
 
@@ -40,7 +39,7 @@ class Derivatives(DescribedRobot):
         """
         if wrenches is None:
             return self._evaluate('inverse_dynamics_derivatives', self._inputs, out, q, qd, qdd)
-        key = 'inverse_dynamics_derivatives', None, reference_frame, WRENCHES
+        key = 'inverse_dynamics_derivatives', reference_frame
         return self._evaluate(key, self._inputs, out, q, qd, qdd, wrenches)
 
     def forward_dynamics_derivatives(self, q, qd, tau, wrenches=None, out=None, reference_frame=ALIGNED) -> np.ndarray:
@@ -74,7 +73,7 @@ class Derivatives(DescribedRobot):
         """
         if wrenches is None:
             return self._evaluate('forward_dynamics_derivatives', self._inputs, out, q, qd, tau)
-        key = 'forward_dynamics_derivatives', None, reference_frame, WRENCHES
+        key = 'forward_dynamics_derivatives', reference_frame
         return self._evaluate(key, self._inputs, out, q, qd, tau, wrenches)
 
     def torque_regressor(self, q, qd, qdd, out=None) -> np.ndarray:

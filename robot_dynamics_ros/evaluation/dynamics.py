@@ -3,7 +3,6 @@
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.algorithms.program import WRENCHES
 from robot_dynamics_ros.algorithms.table import METHODS
 from robot_dynamics_ros.evaluation import divide_and_conquer
 from robot_dynamics_ros.evaluation.actuated_torques import actuated_torques
@@ -71,7 +70,7 @@ class Dynamics(DescribedRobot):
             tau = self.inverse_dynamics(q, qd, qdd, wrenches, None, reference_frame, *base)
             return written(out, actuated_torques(self._evaluator, q, qd, qdd, tau, actuated))
         if base_velocity is None and base_acceleration is None:
-            return self._evaluate((name, None, reference_frame, WRENCHES), self._inputs, out, q, qd, qdd, wrenches)
+            return self._evaluate((name, reference_frame), self._inputs, out, q, qd, qdd, wrenches)
         return self._on_moving_base(name, out, wrenches, reference_frame, base, q, qd, qdd)
 
     def forward_dynamics(
@@ -138,7 +137,7 @@ class Dynamics(DescribedRobot):
         if base_velocity is None and base_acceleration is None:
             if wrenches is None:
                 return self._evaluate(name, self._inputs, out, q, qd, tau)
-            return self._evaluate((name, None, reference_frame, WRENCHES), self._inputs, out, q, qd, tau, wrenches)
+            return self._evaluate((name, reference_frame), self._inputs, out, q, qd, tau, wrenches)
         base = base_velocity, base_acceleration
         return self._on_moving_base(name, out, wrenches, reference_frame, base, q, qd, tau)
 
@@ -207,7 +206,7 @@ class Dynamics(DescribedRobot):
         vectors = *vectors, *(np.zeros(6) if motion is None else motion for motion in base)
         if wrenches is None:
             return self._evaluate(name, self._inputs, out, *vectors)
-        return self._evaluate((name, None, reference_frame, WRENCHES), self._inputs, out, *vectors, wrenches)
+        return self._evaluate((name, reference_frame), self._inputs, out, *vectors, wrenches)
 
     @AtFirstUse
     def _divide_and_conquer(self) -> divide_and_conquer.DivideAndConquer:

@@ -37,10 +37,11 @@ BY_INVERSE_INERTIA = (
 OF_SEVERAL_AXES = {'planar', 'spherical', 'free'}
 """Joint types where qd is not the time derivative of q."""
 Links = str | tuple[str, ...] | None
-UnderWrenches = tuple[str, Links, str, str]
-Key = str | tuple[str, Links, str] | UnderWrenches
-"""Name of a quantity; of frames: name, link or links, and reference frame; with external wrenches: name, the frame of a
-single wrench or None, reference frame, and the input of the wrenches."""
+UnderWrenches = tuple[str, str]
+WithRows = tuple[str, str | None, str, str]
+Key = str | tuple[str, Links, str] | UnderWrenches | WithRows
+"""Name of a quantity; of frames: name, link or links, and reference frame; with external wrenches: name and reference
+frame, or, where these are rows: name, the frame of a single wrench or None, reference frame, and their input."""
 
 
 class Evaluator:
@@ -51,10 +52,10 @@ class Evaluator:
     gravity. ``calls`` are the calls of the quantities that were evaluated before, see ``Quantity``.
 
     ``evaluate(key, inputs, out, vectors...)`` returns the results (..., shape) of a quantity for vectors (...,
-    n) and ``inputs`` (19,). With external wrenches the key is (name, None, reference frame, WRENCHES), and the
-    wrenches are the last vector as callers give them. Machine code checks types, shapes and finiteness; what is not
-    prepared yet, many states, and arguments that have to be converted or rejected are left to Python. It raises
-    ArgumentError, ModelError for a joint without inertia, and UnknownNameError for a link.
+    n) and ``inputs`` (19,). External wrenches are the last vector, as callers give them. Machine code checks types,
+    shapes and finiteness; what is not prepared yet, many states, and arguments that have to be converted or rejected
+    are left to Python. It raises ArgumentError, ModelError for a joint without inertia, and UnknownNameError for a
+    link.
     """
 
     def __init__(self, model: Model, gravity: np.ndarray, specialised: Specialised | None, adaptive: bool):
@@ -115,9 +116,8 @@ class Evaluator:
             error = self.without_inertia(name.replace('_', ' '), neutral(self.arrays)[None])
             raise error or ArgumentError(f'{name}: a constant of the code is not finite') from None
 
-    def with_wrenches(self, key: UnderWrenches, vectors: tuple) -> tuple[UnderWrenches, tuple]:
+    def with_wrenches(self, name: str, reference_frame: str, vectors: tuple) -> tuple[WithRows, tuple]:
         """Return the key and the vectors of a quantity whose last vector are external wrenches as callers give them."""
-        name, _, reference_frame, _ = key
         *states, wrenches = vectors
         form, frame, rows = form_and_rows(self.model, wrenches, reference_frame, states, self.pose(states[0]))
         return (name, frame, reference_frame, form), (*states, rows)
@@ -168,7 +168,7 @@ class Evaluator:
 
     def _evaluate(self, key: Key, inputs: np.ndarray, out, *vectors) -> np.ndarray:
         """Validate and convert the vectors, evaluate all states, and return the results."""
-        if not isinstance(key, str) and len(key) == 4:
+        if not isinstance(key, str) and len(key) == 2:
             return self._evaluate_with_wrenches(key, inputs, out, *vectors)
         quantity, result = self._evaluated(key, inputs, out, vectors)
         self.calls[key] = quantity.call
@@ -176,7 +176,7 @@ class Evaluator:
 
     def _evaluate_with_wrenches(self, key: UnderWrenches, inputs: np.ndarray, out, *vectors) -> np.ndarray:
         """Return the results of a quantity whose last vector are external wrenches."""
-        own, converted = self.with_wrenches(key, vectors)
+        own, converted = self.with_wrenches(*key, vectors)
         try:
             quantity, result = self._evaluated(own, inputs, out, converted)
         except ArgumentError:

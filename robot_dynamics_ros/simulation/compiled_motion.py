@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from robot_dynamics_ros.algorithms.program import WRENCHES
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.evaluation.described_robot import evaluator_of
 from robot_dynamics_ros.evaluation.evaluator import Key
@@ -55,9 +54,8 @@ def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
     key: Key = 'forward_dynamics'
     wrenches = np.zeros((len(setup.q), 0))
     if setup.wrenches is not None:
-        vectors = setup.q, setup.qd
-        key = 'forward_dynamics', None, setup.reference_frame, WRENCHES
-        key, (_, _, wrenches) = evaluator.with_wrenches(key, (*vectors, setup.wrenches))
+        vectors = setup.q, setup.qd, setup.wrenches
+        key, (_, _, wrenches) = evaluator.with_wrenches('forward_dynamics', setup.reference_frame, vectors)
     forward = evaluator.states_code(key, float(plan.steps) * len(plan.nodes) * len(setup.q), len(setup.q) > 1)
     inverse = evaluator.states_code('mass_matrix_inverse', 0.0, many=False) if plan.limits else None
     closing: dict[str, StatesCode] = {}
