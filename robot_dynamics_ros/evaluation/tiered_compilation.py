@@ -70,6 +70,7 @@ class Quantity:
         self.program, self._generic, self._code, self._adaptive = program, generic, code, adaptive
         self._compiled: Future | None = None
         self._looked = False
+        self._final = code is None
         self._use(self._first_tier())
 
     def of_many(self, inputs, out, vectors) -> np.ndarray | None:
@@ -111,10 +112,11 @@ class Quantity:
     def _improve(self, count: int) -> None:
         """Choose better code if there is some for ``count`` states, and have it compiled if that pays."""
         code = self._code
-        if code is None or self._tier == Tier.BLOCKS:
+        if code is None or self._final:
             return
         if self._compiled is not None:
             if self._compiled.done():
+                self._final = True
                 self._use(self._tier if self._compiled.exception() else self._compiled.result())
         elif self._tier == Tier.ONE_STATE and count >= lanes() and not self._looked:
             self._looked = True
@@ -132,8 +134,8 @@ class Quantity:
         item = max(1, self.program.size)
         streamed = STREAMED // (8 * item)
         code = self._code
-        final = code is None or self._compiled is not None
-        left = BREAK_EVEN if self._adaptive and not final else UNLIMITED
+        self._final = self._final or tier == Tier.BLOCKS
+        left = BREAK_EVEN if self._adaptive and not self._final else UNLIMITED
         if code is None or tier == Tier.GENERIC:
             rows = self._generic.states_code(self.program)
             held = max(LEAST_HELD, HELD_BY_KERNEL // max(item, self._generic.arrays.nv))
@@ -148,7 +150,7 @@ class Quantity:
             self._part = rows._replace(quaternions=()).function(UNLIMITED, held, streamed // code.threads)
             most = 2 * SMALLEST_PART - 1 if code.threads > 1 else UNLIMITED
             # a first batch looks for code for blocks
-            few = tier == Tier.ONE_STATE and not final and not self._looked
+            few = tier == Tier.ONE_STATE and not self._final and not self._looked
             self.call = rows.function(lanes() - 1 if few else most, held, streamed, left)
         self._tier = tier
 

@@ -133,6 +133,33 @@ def test_code_of_before_is_used_at_once():
     assert tier(again) == Tier.BLOCKS
 
 
+def test_code_of_before_is_called_at_once_after_any_number_of_states(break_even):
+    robot = never_seen()
+    robot.compiled(NAME)
+    again = Robot(robot._model).with_binding('adaptive')
+    for _ in range(3):
+        again.inverse_dynamics(*states(again, break_even))
+    assert tier(again) == Tier.BLOCKS
+    one = states(again)
+    # the builtin function raises TypeError where Python has to decide
+    expected = again._evaluator.calls[NAME](*one, again.runtime_inputs, None)
+    assert (again.inverse_dynamics(*one) == expected).all()
+
+
+def test_code_that_stays_the_best_is_prepared_once(break_even, monkeypatch):
+    monkeypatch.setattr(specialised, 'MOST_OPERATIONS_OF_BLOCKS', 10)
+    robot = never_seen()
+    rows = states(robot)
+    for _ in range(2 * break_even):
+        robot.inverse_dynamics(*rows)
+    background().submit(int).result()
+    expected = robot.inverse_dynamics(*rows)
+    assert tier(robot) == Tier.ONE_STATE
+    call = robot._evaluator._prepared[NAME].call
+    assert (robot.inverse_dynamics(*rows.tolist()) == expected).all()
+    assert robot._evaluator._prepared[NAME].call is call
+
+
 def test_specialised_compiles_at_the_first_use():
     robot = never_seen().with_binding('specialised')
     robot.inverse_dynamics(*states(robot))
