@@ -233,7 +233,7 @@ class Evaluator:
 
 def check_computable(model: Model, name: str, algorithm: Algorithm) -> None:
     """Raise ModelError where an algorithm would give the result of an open tree, or of other joints."""
-    if algorithm.of_tree and model.arrays.constraints:
+    if algorithm.of_tree:
         check_tree(model, name)
     if algorithm.of_derivative and not OF_SEVERAL_AXES.isdisjoint(model.joint_kinds):
         what = name.replace('_', ' ').capitalize()
