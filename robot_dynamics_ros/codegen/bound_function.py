@@ -37,10 +37,8 @@ def bound(function: Callable, *arguments, then: tuple = (), nogil: bool = False)
         return partial(python, *arguments)
     code = _code(python, arguments, then)
     refusal = f'{python.__name__}: expected {", ".join(map(_described, then))}'
-    returned = python.__annotations__['return']
-    return call.FunctionCall(
-        code.address('call'), words_of(arguments), then, returned, refusal, nogil, (code, arguments)
-    )
+    words, returned = words_of((code.address('call'), *arguments)), python.__annotations__['return']
+    return call.bound(words, then, returned, refusal, nogil, (code, arguments))
 
 
 def _code(function: Any, arguments: tuple, then: tuple) -> MachineCode:

@@ -75,7 +75,7 @@ class Evaluator:
         self.calls: dict[Key, Callable] = {}
         self._calls_of_frames: dict[Key, dict[str, Callable]] = {}
         self._prepared: dict[Key, Quantity] = {}
-        self.evaluate: Callable = call.KeyedCalls(self.calls, self._calls_of_frames, self._evaluate).evaluate
+        self.evaluate = call.by_key(self.calls, self._calls_of_frames, self._evaluate)
 
     def result(self, key: Key, *vectors) -> np.ndarray:
         """Return the results (..., shape) of a quantity under the robot's gravity, with its payload."""

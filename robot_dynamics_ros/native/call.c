@@ -3,7 +3,6 @@
  * Calls from Python of the machine code of robots; call.pyi says what each class does.
  *
  * They check their arguments, make the result, release the interpreter's lock for long work, and call an address.
- * Every reference that is not the caller's belongs to the field ``owner``, a tuple.
  */
 
 #define PY_SSIZE_T_CLEAN
@@ -19,48 +18,6 @@ enum { MOST_VECTORS = 8, MOST_AXES = 3, MOST_ARGUMENTS = 8, MOST_WORDS = 128, CH
 
 /* Largest difference of a squared norm from 1 at which a quaternion is certainly one. */
 static const double UNIT_NORM = 1.9e-6;
-
-/* The beginning of every object. */
-typedef struct {
-    PyObject_HEAD
-    vectorcallfunc call;
-    PyObject *weak_references;
-    PyObject *owner;
-} Callable;
-
-static int visit_owner(PyObject *self, visitproc visit, void *arg)
-{
-    Py_VISIT(((Callable *)self)->owner);
-    return 0;
-}
-
-static void deallocate(PyObject *self)
-{
-    PyObject_GC_UnTrack(self);
-    PyObject_ClearWeakRefs(self);
-    Py_XDECREF(((Callable *)self)->owner);
-    Py_TYPE(self)->tp_free(self);
-}
-
-/* Return a new object that keeps what it is made from; NULL without memory. */
-static void *kept(PyTypeObject *type, PyObject *arguments, vectorcallfunc call)
-{
-    Callable *self = (Callable *)type->tp_alloc(type, 0);
-    if (self) {
-        self->call = call;
-        Py_INCREF(arguments);
-        self->owner = arguments;
-    }
-    return self;
-}
-
-/* The fields of the type of objects with this structure. */
-#define CALLABLE(structure, make)                                                                  \
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "robot_dynamics_ros.native.call." #structure,         \
-    .tp_basicsize = sizeof(structure), .tp_new = make, .tp_dealloc = deallocate,                   \
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,              \
-    .tp_vectorcall_offset = offsetof(Callable, call), .tp_call = PyVectorcall_Call,                \
-    .tp_weaklistoffset = offsetof(Callable, weak_references), .tp_traverse = visit_owner
 
 static bool is_contiguous(PyObject *object, int type, int axes)
 {
@@ -86,7 +43,10 @@ typedef struct {
 enum { GIVEN, RUNTIME, RESULT, VECTOR };
 
 typedef struct {
-    Callable base;
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *weak_references;
+    PyObject *owner; /* what it is made from, a tuple: no other reference is its own */
     const Program *program;
     Py_ssize_t vectors, quaternions, angles;
     npy_intp axes, size, inputs, columns;
@@ -264,20 +224,38 @@ static const npy_int64 *integers(PyObject *array, Py_ssize_t *number)
     return PyArray_DATA((PyArrayObject *)array);
 }
 
+static int visit_owner(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((StatesCall *)self)->owner);
+    return 0;
+}
+
+static void deallocate(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    PyObject_ClearWeakRefs(self);
+    Py_DECREF(((StatesCall *)self)->owner);
+    Py_TYPE(self)->tp_free(self);
+}
+
 static PyObject *states_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(names))
 {
-    StatesCall *self = kept(type, arguments, states_call);
+    StatesCall *self = (StatesCall *)type->tp_alloc(type, 0);
     PyObject *lengths, *shape, *quaternion, *angle, *words, *owner;
     Py_ssize_t number;
-    if (!self ||
-        !PyArg_ParseTuple(arguments, "(OOOO)O(nn)pd(LLLL)O", &lengths, &shape, &quaternion, &angle, &words,
+    if (!self)
+        return NULL;
+    self->call = states_call;
+    self->owner = arguments;
+    Py_INCREF(arguments);
+    if (!PyArg_ParseTuple(arguments, "(OOOO)O(nn)pd(LLLL)O", &lengths, &shape, &quaternion, &angle, &words,
                           &self->inputs, &self->columns, &self->checked, &self->largest_angle, &self->most,
                           &self->left, &self->held, &self->streamed, &owner) ||
         !(self->lengths = integers(lengths, &self->vectors)) || !(self->shape = integers(shape, &self->axes)) ||
         !(self->quaternion = integers(quaternion, &self->quaternions)) ||
         !(self->angle = integers(angle, &self->angles)) ||
         !(self->program = (const Program *)integers(words, &number))) {
-        Py_XDECREF(self);
+        Py_DECREF(self);
         return NULL;
     }
     if (self->vectors > MOST_VECTORS || self->axes > MOST_AXES) {
@@ -297,28 +275,34 @@ static PyMemberDef states_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-static PyTypeObject StatesCallType = {CALLABLE(StatesCall, states_new), .tp_members = states_members};
+static PyTypeObject StatesCallType = {
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "robot_dynamics_ros.native.call.StatesCall",
+    .tp_basicsize = sizeof(StatesCall),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_new = states_new,
+    .tp_dealloc = deallocate,
+    .tp_traverse = visit_owner,
+    .tp_weaklistoffset = offsetof(StatesCall, weak_references),
+    .tp_vectorcall_offset = offsetof(StatesCall, call),
+    .tp_call = PyVectorcall_Call,
+    .tp_members = states_members,
+};
 
 /* --------------------------------------------------------------------------------------------- calls by their key */
 
-typedef struct {
-    Callable base;
-    PyObject *calls, *of_frames, *otherwise;
-} KeyedCalls;
-
-static PyObject *keyed_evaluate(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
+/* Evaluate a quantity by its key; ``self`` is the tuple of calls, calls of frames, and who computes otherwise. */
+static PyObject *evaluate(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
-    KeyedCalls *keyed = (KeyedCalls *)self;
+    PyObject *calls = PyTuple_GET_ITEM(self, 0), *of_frames = PyTuple_GET_ITEM(self, 1);
     Py_ssize_t vectors = count - 3, first = 0;
     PyObject *call = NULL, *given[MOST_VECTORS], *frame, *of_frame;
     if (vectors > 0 && vectors <= MOST_VECTORS) {
         memcpy(given, arguments + 3, vectors * sizeof *given);
         PyObject **last = given + vectors - 1;
         if (!PyDict_CheckExact(*last))
-            call = PyDict_GetItemWithError(keyed->calls, arguments[0]);
-        else if (PyDict_GET_SIZE(*last) == 1 &&
-                 (of_frame = PyDict_GetItemWithError(keyed->of_frames, arguments[0])) && PyDict_CheckExact(of_frame) &&
-                 PyDict_Next(*last, &first, &frame, last))
+            call = PyDict_GetItemWithError(calls, arguments[0]);
+        else if (PyDict_GET_SIZE(*last) == 1 && (of_frame = PyDict_GetItemWithError(of_frames, arguments[0])) &&
+                 PyDict_CheckExact(of_frame) && PyDict_Next(*last, &first, &frame, last))
             call = PyDict_GetItemWithError(of_frame, frame);
     }
     if (call && Py_IS_TYPE(call, &StatesCallType)) {
@@ -330,34 +314,20 @@ static PyObject *keyed_evaluate(PyObject *self, PyObject *const *arguments, Py_s
         Py_XDECREF(result);
     }
     PyErr_Clear(); /* of a key that cannot be hashed */
-    return PyObject_Vectorcall(keyed->otherwise, arguments, count, NULL);
+    return PyObject_Vectorcall(PyTuple_GET_ITEM(self, 2), arguments, count, NULL);
 }
 
-static PyObject *keyed_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(names))
+static PyMethodDef evaluate_method = {"evaluate", (PyCFunction)(void (*)(void))evaluate, METH_FASTCALL, NULL};
+
+static PyObject *by_key(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    KeyedCalls *self = kept(type, arguments, NULL);
-    if (self && !PyArg_ParseTuple(arguments, "O!O!O", &PyDict_Type, &self->calls, &PyDict_Type, &self->of_frames,
-                                  &self->otherwise))
-        Py_CLEAR(self);
-    return (PyObject *)self;
+    PyObject *calls, *of_frames, *otherwise;
+    if (!PyArg_ParseTuple(arguments, "O!O!O", &PyDict_Type, &calls, &PyDict_Type, &of_frames, &otherwise))
+        return NULL;
+    return PyCFunction_New(&evaluate_method, arguments);
 }
-
-static PyMethodDef keyed_methods[] = {
-    {"evaluate", (PyCFunction)(void (*)(void))keyed_evaluate, METH_FASTCALL, "Evaluate a quantity by its key."},
-    {NULL, NULL, 0, NULL},
-};
-
-static PyTypeObject KeyedCallsType = {CALLABLE(KeyedCalls, keyed_new), .tp_methods = keyed_methods};
 
 /* ------------------------------------------------------------------------- calls of a function with arguments */
-
-typedef struct {
-    Callable base;
-    Code function;
-    const npy_int64 *fixed;
-    PyObject *examples, *refusal, *returned; /* arguments like those that may be given, text, and type of the result */
-    int nogil;
-} FunctionCall;
 
 /* Write the words of an argument like ``example``: address and lengths, or the number. Return their number, or 0 if it
  * does not fit. */
@@ -392,71 +362,70 @@ static int words_of(PyObject *argument, PyObject *example, npy_int64 *words)
     return !(words[0] == -1 && PyErr_Occurred());
 }
 
-static PyObject *function_call(PyObject *self, PyObject *const *arguments, size_t flags, PyObject *names)
+/* Call a compiled function; ``self`` are the arguments of ``bound``, a tuple. */
+static PyObject *bound_call(PyObject *self, PyObject *const *arguments, Py_ssize_t count)
 {
-    FunctionCall *bound = (FunctionCall *)self;
+    const npy_int64 *fixed = PyArray_DATA((PyArrayObject *)PyTuple_GET_ITEM(self, 0));
+    const Code function = (Code)(intptr_t)fixed[0];
+    PyObject *examples = PyTuple_GET_ITEM(self, 1), *returned = PyTuple_GET_ITEM(self, 2);
     npy_int64 words[MOST_ARGUMENTS * (1 + MOST_AXES)], value;
-    Py_ssize_t count = PyVectorcall_NARGS(flags);
-    int written = count == PyTuple_GET_SIZE(bound->examples) && !names, place = 0;
+    int written = count == PyTuple_GET_SIZE(examples), place = 0;
     for (Py_ssize_t k = 0; written && k < count; k++) {
-        written = words_of(arguments[k], PyTuple_GET_ITEM(bound->examples, k), words + place);
+        written = words_of(arguments[k], PyTuple_GET_ITEM(examples, k), words + place);
         place += written;
     }
     if (!written) {
         if (!PyErr_Occurred())
-            PyErr_SetObject(PyExc_TypeError, bound->refusal);
+            PyErr_SetObject(PyExc_TypeError, PyTuple_GET_ITEM(self, 3));
         return NULL;
     }
-    if (bound->nogil) {
+    if (PyTuple_GET_ITEM(self, 4) == Py_True) {
         Py_BEGIN_ALLOW_THREADS;
-        value = bound->function(bound->fixed, words);
+        value = function(fixed + 1, words);
         Py_END_ALLOW_THREADS;
     } else
-        value = bound->function(bound->fixed, words);
-    if (bound->returned == (PyObject *)&PyLong_Type)
+        value = function(fixed + 1, words);
+    if (returned == (PyObject *)&PyLong_Type)
         return PyLong_FromLongLong(value);
-    if (bound->returned == (PyObject *)&PyBool_Type)
+    if (returned == (PyObject *)&PyBool_Type)
         return PyBool_FromLong(value != 0);
     Py_RETURN_NONE;
 }
 
-static PyObject *function_new(PyTypeObject *type, PyObject *arguments, PyObject *Py_UNUSED(names))
+static PyMethodDef bound_method = {"call", (PyCFunction)(void (*)(void))bound_call, METH_FASTCALL, NULL};
+
+static PyObject *bound(PyObject *Py_UNUSED(module), PyObject *arguments)
 {
-    FunctionCall *self = kept(type, arguments, function_call);
-    PyObject *fixed, *owner;
-    unsigned long long function;
+    PyObject *words, *examples, *returned, *refusal, *nogil, *owner;
     Py_ssize_t number;
-    if (!self ||
-        !PyArg_ParseTuple(arguments, "KOO!OO!pO", &function, &fixed, &PyTuple_Type, &self->examples, &self->returned,
-                          &PyUnicode_Type, &self->refusal, &self->nogil, &owner) ||
-        !(self->fixed = integers(fixed, &number))) {
-        Py_XDECREF(self);
+    if (!PyArg_ParseTuple(arguments, "OO!OO!O!O", &words, &PyTuple_Type, &examples, &returned, &PyUnicode_Type,
+                          &refusal, &PyBool_Type, &nogil, &owner) ||
+        !integers(words, &number))
         return NULL;
-    }
-    self->function = (Code)(uintptr_t)function;
-    if (PyTuple_GET_SIZE(self->examples) > MOST_ARGUMENTS) {
-        PyErr_Format(PyExc_ValueError, "expected at most %d arguments", MOST_ARGUMENTS);
-        Py_DECREF(self);
-        return NULL;
-    }
-    return (PyObject *)self;
+    if (PyTuple_GET_SIZE(examples) > MOST_ARGUMENTS)
+        return PyErr_Format(PyExc_ValueError, "expected at most %d arguments", MOST_ARGUMENTS);
+    return PyCFunction_New(&bound_method, arguments);
 }
 
-static PyTypeObject FunctionCallType = {CALLABLE(FunctionCall, function_new)};
+static PyMethodDef functions[] = {
+    {"by_key", by_key, METH_VARARGS, NULL},
+    {"bound", bound, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
 
 static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT,
     .m_name = "call",
     .m_doc = "Calls from Python of machine code.",
     .m_size = -1,
+    .m_methods = functions,
 };
 
 PyMODINIT_FUNC PyInit_call(void)
 {
     import_array();
     PyObject *made = PyModule_Create(&module), *address = PyLong_FromVoidPtr((void *)(uintptr_t)run);
-    if (made && (PyModule_AddType(made, &StatesCallType) || PyModule_AddType(made, &KeyedCallsType) ||
-                 PyModule_AddType(made, &FunctionCallType) ||
+    if (made && (PyModule_AddType(made, &StatesCallType) ||
                  PyModule_AddIntConstant(made, "MOST_WORDS", MOST_WORDS) ||
                  PyModule_AddObjectRef(made, "RUN", address)))
         Py_CLEAR(made);

@@ -39,34 +39,19 @@ class StatesCall:
     ) -> StatesCall: ...
     def __call__(self, *arguments: Any) -> np.ndarray | None: ...
 
-@final
-class KeyedCalls:
-    """Calls by their keys: each in ``calls`` is a StatesCall.
+def by_key(calls: dict, of_frames: dict, otherwise: Callable, /) -> Callable:
+    """Return ``evaluate(key, runtime_inputs, out, vectors...)``; each of the ``calls`` is a StatesCall.
 
-    ``evaluate(key, runtime_inputs, out, vectors...)`` returns the result of ``calls[key]``. Where the last vector is a
-    dictionary of one wrench, it is ``of_frames[key][frame]``, and the wrench the vector. It calls ``otherwise`` with
-    the same arguments where there is no such call, where the call refuses them, and where it returns None.
+    It returns the result of ``calls[key]``. Where the last vector is a dictionary of one wrench, it is that of
+    ``of_frames[key][frame]``, and the wrench the vector. It calls ``otherwise`` with the same arguments where there is
+    no such call, where the call refuses them, and where it returns None.
     """
 
-    def __new__(cls, calls: dict, of_frames: dict, otherwise: Callable, /) -> KeyedCalls: ...
-    def evaluate(self, *arguments: Any) -> np.ndarray: ...
+def bound(
+    words: np.ndarray, examples: tuple, returned: type | None, refusal: str, nogil: bool, owner: object, /
+) -> Callable:
+    """Return a compiled function with fixed arguments, ``f(given...)``, see ``codegen.bound_function``.
 
-@final
-class FunctionCall:
-    """A compiled function with fixed arguments: ``f(given...)``, see ``codegen.bound_function``.
-
-    Raises TypeError with the text ``refusal`` for arguments that are not like the ``examples``.
+    ``words`` are its address and those of the fixed arguments. It raises TypeError with the text ``refusal`` for
+    arguments that are not like the ``examples``.
     """
-
-    def __new__(
-        cls,
-        function: int,
-        fixed: np.ndarray,
-        examples: tuple,
-        returned: type | None,
-        refusal: str,
-        nogil: bool,
-        owner: object,
-        /,
-    ) -> FunctionCall: ...
-    def __call__(self, *arguments: Any) -> Any: ...

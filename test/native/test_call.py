@@ -12,7 +12,7 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.algorithms.program import program_of
 from robot_dynamics_ros.codegen.specialised import Specialised
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
-from robot_dynamics_ros.native.call import KeyedCalls
+from robot_dynamics_ros.native.call import by_key
 from robot_dynamics_ros.native.states_code import words_of_program
 
 pytestmark = pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: machine code is not used')
@@ -155,7 +155,7 @@ def test_evaluate_selects_a_call_by_its_key_and_leaves_the_rest_to_python():
         return 'otherwise'
 
     calls = {'gravity': gravity_torque(), ('a', 'tuple'): gravity_torque()}
-    evaluate, q, out = KeyedCalls(calls, {}, otherwise).evaluate, np.zeros(6), np.zeros(6)
+    evaluate, q, out = by_key(calls, {}, otherwise), np.zeros(6), np.zeros(6)
     for key in calls:
         assert evaluate(key, RUNTIME_INPUTS, None, q).shape == (6,)
         assert evaluate(key, RUNTIME_INPUTS, out, q) is out
@@ -180,7 +180,7 @@ def test_what_python_raises_instead_is_raised():
     def otherwise(*arguments):
         raise ValueError('here')
 
-    evaluate = KeyedCalls({}, {}, otherwise).evaluate
+    evaluate = by_key({}, {}, otherwise)
     before = sys.getrefcount(None)
     for _ in range(100):
         with pytest.raises(ValueError, match=r'^here$'):
@@ -217,7 +217,7 @@ def test_python_decides_where_there_is_no_memory_for_a_result():
     def otherwise(*arguments):
         return 'otherwise'
 
-    evaluate = KeyedCalls(calls, {}, otherwise).evaluate
+    evaluate = by_key(calls, {}, otherwise)
     assert evaluate('huge', RUNTIME_INPUTS, None, np.zeros(6)) == 'otherwise'
     with pytest.raises(TypeError):
         calls['huge'](np.zeros(6), RUNTIME_INPUTS, None)
@@ -236,7 +236,7 @@ def test_a_call_that_is_replaced_while_it_computes_lives_until_its_end():
     code = code_of('gravity_torque', blocks=False)._replace(words=words_of_program([(address, 0, [])]))
     calls = {'one': code.function(held=0)}
     weak = weakref.ref(calls['one'])
-    evaluate = KeyedCalls(calls, {}, lambda *arguments: 'otherwise').evaluate
+    evaluate = by_key(calls, {}, lambda *arguments: 'otherwise')
     assert evaluate('one', RUNTIME_INPUTS, None, np.zeros(6)).shape == (6,)
     assert alive[0] is not None
     alive.clear()
