@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.native import call
+
 HEADER = np.dtype(
     {
         'names': ['magic', 'machine', 'offset', 'sections', 'names'],
@@ -46,12 +48,15 @@ JUMP = np.array([0x58000050, 0xD61F0200], '<u4')
 JUMP_SIZE = 16
 """Bytes of a jump with its address."""
 PROCESS: Any = ctypes.CDLL(None, use_errno=True)
+OWN = {'robot_dynamics_ros_run': call.RUN}
+"""Addresses of functions of this package, by their names in object files."""
 
 
 class MachineCode:
     """Functions of an object file, in memory as long as this object lives.
 
-    ValueError unless the file is for this processor, has code and constants only, and calls functions of this process.
+    ValueError unless the file is for this processor, has code and constants only, and calls functions of this process
+    or of ``OWN``.
     OSError where the system refuses to make memory executable.
     """
 
@@ -95,7 +100,7 @@ class MachineCode:
         for k, it in enumerate(symbols):
             name = _name(texts[sections[table]['names']], it)
             if it['section'] == 0 and name:
-                addresses[k] = ctypes.cast(getattr(PROCESS, name), ctypes.c_void_p).value or 0
+                addresses[k] = OWN.get(name) or ctypes.cast(getattr(PROCESS, name), ctypes.c_void_p).value or 0
             elif it['section'] < len(sections) and loaded[it['section']]:
                 addresses[k] = start + begins[it['section']] + it['value']
                 if it['kind'] & 15 == FUNCTION:

@@ -19,7 +19,6 @@ from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, mod
 from numba.np.arrayobj import make_array, populate_array
 
 from robot_dynamics_ros.codegen import compiled_calls_compiler  # noqa: F401 - registers their implementations
-from robot_dynamics_ros.codegen.object_files import LLVM
 from robot_dynamics_ros.jit.decorators import OPTIONS, Kernel, inlined, unwrapped
 
 WORD = ir.IntType(64)
@@ -121,29 +120,14 @@ def _word(builder, address, offset: int):
     return word
 
 
-def compiled_kernel(kernel: Kernel, fixed: tuple, given: tuple) -> bytes:
-    """Return the object file of a kernel, as ``compiled_function`` does; its ``call`` returns 1."""
-    body = kernel.compiled
-
-    def step(*arguments) -> bool:
-        body(*arguments)
-        return True
-
-    return compiled_function(step, fixed, given)
-
-
+@global_compiler_lock
 def compiled_function(function, fixed: tuple, given: tuple) -> bytes:
     """Return the object file of ``int64 call(int64 *fixed, int64 *given)`` in C for this processor.
 
-    It calls ``function`` with the arguments whose words are there, which are like the examples ``fixed`` and ``given``.
-    TypeError unless the type of its result is that of its annotation.
+    It calls ``function``, a kernel or a function of Python, with the arguments whose words are there, which are like
+    the examples ``fixed`` and ``given``. TypeError unless the type of its result is that of its annotation; a kernel
+    returns nothing. The lock of LLVM is held by the caller.
     """
-    with LLVM, global_compiler_lock:
-        return _compiled_function(function, fixed, given)  # whose objects of LLVM end here, too
-
-
-def _compiled_function(function, fixed: tuple, given: tuple) -> bytes:
-    """Return the object file, while the locks of LLVM and Numba are held."""
     records = [Value.like(examples).kind for examples in (fixed, given)]
     places = [(k, *field) for k, record in enumerate(records) for field in record.fields.values()]
     kinds = types.BaseTuple.from_types([value.kind for _, value, _ in places])
@@ -156,7 +140,7 @@ def _compiled_function(function, fixed: tuple, given: tuple) -> bytes:
         return kinds(fixed, given), emitted
 
     read: Any = intrinsic(emission)
-    body = inlined(function, **unwrapped())
+    body = function.compiled if isinstance(function, Kernel) else inlined(function, **unwrapped())
 
     def function_of_words(fixed, given):
         return body(*read(fixed, given))
@@ -164,7 +148,8 @@ def _compiled_function(function, fixed: tuple, given: tuple) -> bytes:
     dispatcher = njit(**OPTIONS, **unwrapped())(function_of_words)
     dispatcher.compile((types.int64, types.int64))
     (version,) = dispatcher.overloads.values()
-    returned, expected = version.signature.return_type, RETURNED[function.__annotations__['return']]
+    annotation = None if isinstance(function, Kernel) else function.__annotations__['return']
+    returned, expected = version.signature.return_type, RETURNED[annotation]
     if types.unliteral(returned) != expected:
         raise TypeError(f'{function.__name__}: expected a function that returns {expected}, got {returned}')
     module = ir.Module('call')

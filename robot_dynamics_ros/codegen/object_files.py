@@ -88,13 +88,7 @@ def object_file(folder: str, name: str) -> Path:
 
 
 def compiled(ir: str) -> bytes:
-    """Return the object file of IR text."""
-    with LLVM:
-        return _compiled(ir)  # whose objects of LLVM end here, too
-
-
-def _compiled(ir: str) -> bytes:
-    """Return the object file of IR text, while the lock of LLVM is held."""
+    """Return the object file of IR text. Other threads may use LLVM or fork: its lock is held by the caller."""
     # imported in 0.04 s, by processes that compile only
     from llvmlite import binding as llvm  # noqa: PLC0415
 

@@ -29,8 +29,8 @@ static bool is_contiguous(PyObject *object, int type, int axes)
 /* ---------------------------------------------------------------------------------------------- calls for states */
 
 /* Machine code: of each argument it has a word, an address or an integer, those of ``fixed`` arguments and of ``given``
- * ones. Code of one state returns whether all numbers are finite; so does that of ``count`` states in whole blocks, whose
- * results bypass the caches if ``streamed``. */
+ * ones. Code of one state returns whether all numbers are finite, if it checks that; so does that of ``count`` states in
+ * whole blocks, whose results bypass the caches if ``streamed``. */
 typedef npy_int64 (*Code)(const npy_int64 *fixed, const npy_int64 *given);
 typedef npy_int64 (*BlocksCode)(const npy_int64 *given, npy_int64 count, npy_int64 streamed);
 
@@ -38,7 +38,7 @@ typedef npy_int64 (*BlocksCode)(const npy_int64 *given, npy_int64 count, npy_int
  * and by code for blocks of ``lanes`` states, if there is some. Words are address, address of the fixed words, and first
  * argument of each step; then the base of each argument, a number of bytes for each, and the number of bytes from one state to the next. */
 typedef struct {
-    npy_int64 run, steps, arguments, blocks, lanes, word[];
+    npy_int64 steps, arguments, blocks, lanes, word[];
 } Program;
 enum { GIVEN, RUNTIME, RESULT, VECTOR };
 
@@ -125,10 +125,10 @@ static bool compute(const StatesCall *self, double *const *vectors, const double
                     npy_intp count)
 {
     bool finite = run(vectors, runtime_inputs, result, count, self->program, count > self->streamed);
-    if (self->checked) {
+    if (self->checked) { /* here, and not by the code */
+        finite = are_finite(result, count * self->size) && are_small_angles(self, vectors[0], count);
         for (Py_ssize_t k = 0; k < self->vectors; k++)
             finite &= are_finite(vectors[k], count * self->lengths[k]);
-        finite &= are_finite(result, count * self->size) && are_small_angles(self, vectors[0], count);
     }
     return finite;
 }

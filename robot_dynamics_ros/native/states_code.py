@@ -52,7 +52,7 @@ def words_of_program(steps: Sequence[tuple[int, int, Sequence[Word]]], blocks: i
         raise ValueError(f'expected up to {call.MOST_WORDS} words of arguments, got {len(arguments)}')
     firsts = itertools.accumulate((len(words) for _, _, words in steps), initial=0)
     heads = [it for (*code, _), first in zip(steps, firsts, strict=False) for it in (*code, first)]
-    head = call.RUN, len(steps), len(arguments), blocks, lanes
+    head = len(steps), len(arguments), blocks, lanes
     return np.array([*head, *heads, *(word[k] for k in range(3) for word in arguments)], np.int64)
 
 

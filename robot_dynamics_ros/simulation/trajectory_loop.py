@@ -3,14 +3,11 @@
 With a torque of Python the same functions are called stage by stage, so that both give the same numbers.
 """
 
-from robot_dynamics_ros.codegen.compiled_calls import call_rows, prefetch
+from robot_dynamics_ros.codegen.compiled_calls import call_rows
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.simulation.loop_projection import close_positions, close_velocities, record_jumps
 from robot_dynamics_ros.simulation.position_limits import is_beyond, stop
 from robot_dynamics_ros.simulation.time_steps import begin_stage, end_stage, end_step, is_finite, subtract_friction
-
-LINE = 8
-"""Numbers in a line of the processor's cache."""
 
 
 def trajectory(model, plan, x, calls, torque, friction, stops, q, qd, work, first, count) -> int:
@@ -24,9 +21,6 @@ def trajectory(model, plan, x, calls, torque, friction, stops, q, qd, work, firs
     nq = x.q.shape[0] // (x.u.shape[0] // nv)
     for k in range(plan.steps):
         sample, is_sample = (k + 1) // plan.every, (k + 1) % plan.every == 0
-        if is_sample:
-            _prefetch_all(q[sample, first * nq : (first + count) * nq])
-            _prefetch_all(qd[sample, first * nv : (first + count) * nv])
         if plan.work and (k == 0 or torque.shape[1] > 1):
             for b in range(x.u.shape[0] // nv):
                 row = 0 if torque.shape[0] == 1 else first + min(b, count - 1)
@@ -60,16 +54,6 @@ def trajectory(model, plan, x, calls, torque, friction, stops, q, qd, work, firs
                     for i in range(nv):
                         work[sample, first + b] += x.work[b * nv + i]
     return 0
-
-
-@kernel
-def _prefetch_all(numbers):
-    """Have the cache lines of numbers fetched, for ``_copy`` after a step.
-
-    A step of 1,000 arms needs 3 % less time with it (127 and 123 ns for one of them, 2026-11-22).
-    """
-    for i in range(0, numbers.shape[0], LINE):
-        prefetch(numbers, i)
 
 
 @kernel

@@ -62,7 +62,8 @@ forked = threading.Event()
 
 def compile_until_forked():
     while not forked.is_set():
-        object_files.compiled(text)
+        with object_files.LLVM:
+            object_files.compiled(text)
         time.sleep(0.01)  # or this thread could take the lock again at once, for ever
 
 
@@ -73,7 +74,8 @@ while object_files.LLVM.acquire(blocking=False):
 child = os.fork()
 if not child:
     signal.alarm(30)
-    code = MachineCode(object_files.compiled(constant.format(1.0)))
+    with object_files.LLVM:
+        code = MachineCode(object_files.compiled(constant.format(1.0)))
     same = code.address('f') and (robot.gravity_torque(many) == expected).all()
     os._exit(0 if same else 1)
 forked.set()
