@@ -12,7 +12,7 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.described_robot import evaluator_of
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
-from robot_dynamics_ros.native.states_code import StatesCode
+from robot_dynamics_ros.native.states_code import RESULT, VECTOR, StatesCode, words_of_program
 from robot_dynamics_ros.simulation import compiled_motion, simulate
 
 WITHOUT_NUMBA = pytest.mark.skipif(
@@ -20,42 +20,45 @@ WITHOUT_NUMBA = pytest.mark.skipif(
 )
 
 
-def machine_code(method, sizes):
-    """Return a function of C that calls a method of a robot for states in rows."""
+def program_of(method, *sizes):
+    """Return the program that calls a method of a robot for each state, and the function of C in it."""
+    size = np.size(method(*map(np.zeros, sizes)))
 
-    def numbers(start, *shape):
-        return np.ctypeslib.as_array(ctypes.cast(start, ctypes.POINTER(ctypes.c_double)), shape)
+    def numbers(start, size):
+        return np.ctypeslib.as_array(ctypes.cast(start, ctypes.POINTER(ctypes.c_double)), (size,))
 
-    def call(vectors, runtime_inputs, result, count, program, streamed):
-        starts = ctypes.cast(vectors, ctypes.POINTER(ctypes.c_int64))
-        rows = [numbers(start, count, size) for start, size in zip(starts[: len(sizes)], sizes, strict=True)]
+    def call(none, words):
+        starts = ctypes.cast(words, ctypes.POINTER(ctypes.c_int64))[: len(sizes) + 1]
+        *vectors, result = map(numbers, starts, (*sizes, size))
         try:
-            found = method(*rows)
+            result[:] = np.ravel(method(*vectors))
         except (ArgumentError, ModelError):
-            found = np.full(method(*(np.zeros((count, size)) for size in sizes)).shape, np.nan)
-        numbers(result, *found.shape)[:] = found
+            result[:] = np.nan
         return True
 
-    return ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 6)(call)
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(call)
+    arguments = [*((VECTOR + k, 0, 8 * n) for k, n in enumerate(sizes)), (RESULT, 0, 8 * size)]
+    return words_of_program([(ctypes.cast(function, ctypes.c_void_p).value, 0, arguments)]), function
 
 
 def code_that_calls(robot):
     """Return what stands for ``Evaluator.states_code``: code that calls the methods of a robot."""
     nq, nv, m = robot.nq, robot.nv, robot.model.arrays.constraints
     evaluator = evaluator_of(robot)
-    functions = {
-        'forward_dynamics': machine_code(robot.forward_dynamics, (nq, nv, nv)),
-        'mass_matrix_inverse': machine_code(robot.mass_matrix_inverse, (nq,)),
-        'loop_errors': machine_code(robot.loop_errors, (nq,)),
-        'loop_rates': machine_code(robot.loop_rates, (nq, nv)),
-        'loop_jacobian': machine_code(robot.loop_jacobian, (nq,)),
-        'loop_step': machine_code(partial(evaluator.evaluate, 'loop_step', evaluator.inputs, None), (nq, m)),
+    programs = {
+        'forward_dynamics': program_of(robot.forward_dynamics, nq, nv, nv),
+        'mass_matrix_inverse': program_of(robot.mass_matrix_inverse, nq),
     }
-    programs = {key: np.array([ctypes.cast(it, ctypes.c_void_p).value]) for key, it in functions.items()}
+    if m:
+        programs |= {
+            'loop_errors': program_of(robot.loop_errors, nq),
+            'loop_rates': program_of(robot.loop_rates, nq, nv),
+            'loop_jacobian': program_of(robot.loop_jacobian, nq),
+            'loop_step': program_of(partial(evaluator.evaluate, 'loop_step', evaluator.inputs, None), nq, m),
+        }
 
     def code(self, key, evaluations, many):
-        # a program begins with the address of what runs it
-        return StatesCode([], (), 19, programs[key], functions)
+        return StatesCode([], (), 19, *programs[key])
 
     return code
 
