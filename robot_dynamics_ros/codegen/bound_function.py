@@ -15,10 +15,10 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.machine_code import MachineCode
 from robot_dynamics_ros.codegen.object_files import CodeFolder
+from robot_dynamics_ros.codegen.states_code import words_of
 from robot_dynamics_ros.jit.cache import PACKAGE, files_digest
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.native import call
-from robot_dynamics_ros.native.states_code import words_of
 
 FILES = CodeFolder('functions')
 

@@ -10,13 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, WRENCHES, Program, Step, program_of
+from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, Program, Step, program_of
 from robot_dynamics_ros.codegen.object_files import CodeFolder
+from robot_dynamics_ros.codegen.states_code import (
+    GIVEN,
+    RESULT,
+    RUNTIME,
+    VECTOR,
+    StatesCode,
+    Word,
+    words_of,
+    words_of_program,
+)
 from robot_dynamics_ros.jit.decorators import Kernel, numba_is_disabled
 from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
-from robot_dynamics_ros.native import states_code
-from robot_dynamics_ros.native.states_code import GIVEN, StatesCode, Word, words_of, words_of_program
 
 FILES = CodeFolder('generic')
 SCRATCH = Workspace(
@@ -79,17 +87,8 @@ class Generic:
         """
         memory = memory or self._shared
         steps = () if numba_is_disabled() else program.steps
-        return StatesCode(
-            list(program.inputs.values()),
-            program.shape,
-            RUNTIME_INPUTS,
-            words_of_program([memory.step(step, program) for step in steps]),
-            (program, memory),
-            checked=True,
-            columns=6 * (WRENCHES in program.inputs),
-            quaternions=self.arrays.quaternions,
-            angles=self.arrays.angles,
-        )
+        words = words_of_program([memory.step(step, program) for step in steps])
+        return StatesCode(program, self.arrays, words, memory, checked=True)
 
     def alone(self, program: Program) -> StatesCode:
         """Return the code of a program with a separate memory."""
@@ -105,8 +104,7 @@ class Generic:
             arrays = self._bodies if program.bodies else self.arrays
             own[key] = partial(_evaluated_in_python, program, arrays, self._own.memory.work)
         elif key not in own:
-            code = self.states_code(program, self._own.memory)
-            own[key] = (code if checked else code._replace(quaternions=())).function()
+            own[key] = self.states_code(program, self._own.memory).function(any_norm=not checked)
         return own[key]
 
     def velocity_without_inertia(self, q) -> int | None:
@@ -135,22 +133,16 @@ class _Memory:
         """Return the address of a step's code, that of its fixed words, and the words of its other arguments."""
         arrays = self._bodies if program.bodies else self._arrays
         names = _names(program, len(arrays.parent))
-        bases = {
-            **{name: states_code.VECTOR + k for k, name in enumerate(program.inputs)},
-            'gravity': states_code.RUNTIME,
-            'result': states_code.RESULT,
-        }
-        moving = {
-            id(names[name]): (base, 0, names[name].nbytes * (base != states_code.RUNTIME))
-            for name, base in bases.items()
-        }
+        bases = {name: VECTOR + k for k, name in enumerate(program.inputs)} | {'gravity': RUNTIME, 'result': RESULT}
         arguments, words = step.given(names, self.work), []
         self._kept += arguments
-        for it in arguments:
+        for argument, it in zip(step.arguments, arguments, strict=True):
             if isinstance(it, int):
                 words.append((GIVEN, it, 0))
-            else:
-                words += [moving.get(id(it), (GIVEN, it.ctypes.data, 0)), *((GIVEN, length, 0) for length in it.shape)]
+                continue
+            base = bases.get(argument, GIVEN) if isinstance(argument, str) else GIVEN
+            address, stride = it.ctypes.data if base == GIVEN else 0, 0 if base in (GIVEN, RUNTIME) else it.nbytes
+            words += [(base, address, stride), *((GIVEN, length, 0) for length in it.shape)]
         return kernel_address(step.kernel, arguments, arrays), self._fixed[id(arrays)].ctypes.data, words
 
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, WRENCHES, Program
+from robot_dynamics_ros.algorithms.program import Program
 from robot_dynamics_ros.codegen.machine_code import MachineCode
 from robot_dynamics_ros.codegen.object_files import CodeFolder, compiled, lanes
+from robot_dynamics_ros.codegen.states_code import RESULT, RUNTIME, VECTOR, StatesCode, words_of_program
 from robot_dynamics_ros.codegen.straight_line import StraightLine, needed
 from robot_dynamics_ros.model.arrays import ModelArrays
-from robot_dynamics_ros.native.states_code import RESULT, RUNTIME, VECTOR, StatesCode, words_of_program
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -87,23 +87,13 @@ class Specialised:
 
     def states_code(self, program: Program, blocks: bool) -> StatesCode:
         """Return the code of a program, compiled if necessary; ``blocks`` of states include those."""
-        name = program.name
         of_one = self._code(program, blocks=False)
         of_blocks = self._code(program, blocks=True) if blocks else None
-        lengths = [*program.inputs.values()]
-        vectors = [(VECTOR + k, 0, 8 * length) for k, length in enumerate(lengths)]
-        arguments = [*vectors, (RUNTIME, 0, 0), (RESULT, 0, 8 * program.size)]
-        in_blocks, states = (of_blocks.address(f'{name}_blocks'), lanes()) if of_blocks else (0, 1)
-        return StatesCode(
-            lengths,
-            program.shape,
-            RUNTIME_INPUTS,
-            words_of_program([(of_one.address(f'{name}_state'), 0, arguments)], in_blocks, states),
-            (of_one, of_blocks),
-            states,
-            columns=6 * (WRENCHES in program.inputs),
-            quaternions=self.arrays.quaternions,
-        )
+        vectors = [(VECTOR + k, 0, 8 * length) for k, length in enumerate(program.inputs.values())]
+        step = of_one.address(f'{program.name}_state'), 0, [*vectors, (RUNTIME, 0, 0), (RESULT, 0, 8 * program.size)]
+        in_blocks, states = (of_blocks.address(f'{program.name}_blocks'), lanes()) if of_blocks else (0, 1)
+        words = words_of_program([step], in_blocks, states)
+        return StatesCode(program, self.arrays, words, (of_one, of_blocks), states)
 
     def address(self, program: Program) -> int:
         """Return the address of ``bool f(double *, ...)`` in C, valid as long as this object lives."""

@@ -16,6 +16,7 @@ from robot_dynamics_ros.algorithms.program import (
 from robot_dynamics_ros.algorithms.table import ALGORITHMS, OF_A_FRAME, Algorithm
 from robot_dynamics_ros.codegen.generic import Generic
 from robot_dynamics_ros.codegen.specialised import Specialised, code_of
+from robot_dynamics_ros.codegen.states_code import StatesCode
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.tiered_compilation import BREAK_EVEN, Quantity, best_tier, is_used
 from robot_dynamics_ros.evaluation.wrench_inputs import check_finite, form_and_rows
@@ -23,7 +24,6 @@ from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.native import call
-from robot_dynamics_ros.native.states_code import StatesCode
 
 ABOUT_CENTER_OF_MASS = ('center_of_mass', 'centroidal_momentum')
 """Beginnings of names of algorithms whose result is not finite for a robot without mass."""

@@ -19,8 +19,8 @@ from robot_dynamics_ros.codegen import generic
 from robot_dynamics_ros.codegen.generic import Generic
 from robot_dynamics_ros.codegen.object_files import lanes
 from robot_dynamics_ros.codegen.specialised import Specialised, background
+from robot_dynamics_ros.codegen.states_code import UNLIMITED
 from robot_dynamics_ros.jit.decorators import Kernel, numba_is_disabled
-from robot_dynamics_ros.native.states_code import UNLIMITED
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -147,7 +147,7 @@ class Quantity:
             rows = code.states_code(self.program, blocks=tier == Tier.BLOCKS)
             held = max(LEAST_HELD, HELD_BY_OWN_CODE // max(item, self._generic.arrays.nv))
             self._threads = code.threads
-            self._part = rows._replace(quaternions=()).function(UNLIMITED, held, streamed // code.threads)
+            self._part = rows.function(UNLIMITED, held, streamed // code.threads, any_norm=True)
             most = 2 * SMALLEST_PART - 1 if code.threads > 1 else UNLIMITED
             # a first batch looks for code for blocks
             few = tier == Tier.ONE_STATE and not self._final and not self._looked

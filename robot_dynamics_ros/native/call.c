@@ -34,7 +34,7 @@ static bool is_contiguous(PyObject *object, int type, int axes)
 typedef npy_int64 (*Code)(const npy_int64 *fixed, const npy_int64 *given);
 typedef npy_int64 (*BlocksCode)(const npy_int64 *given, npy_int64 count, npy_int64 streamed);
 
-/* How states are computed, an array of integers that ``native.states_code`` makes: by steps, one state after the other,
+/* How states are computed, an array of integers that ``codegen.states_code`` makes: by steps, one state after the other,
  * and by code for blocks of ``lanes`` states, if there is some. Words are address, address of the fixed words, and first
  * argument of each step; then the base of each argument, a number of bytes for each, and the number of bytes from one state to the next. */
 typedef struct {

@@ -8,11 +8,11 @@ import pytest
 from robot_dynamics_ros.codegen.llvm import of_blocks, of_one_state
 from robot_dynamics_ros.codegen.machine_code import MachineCode
 from robot_dynamics_ros.codegen.object_files import compiled
+from robot_dynamics_ros.codegen.states_code import RESULT, RUNTIME, VECTOR, words_of_program
 from robot_dynamics_ros.codegen.straight_line import StraightLine, _check
 from robot_dynamics_ros.codegen.trace import Tape
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.native import call as native
-from robot_dynamics_ros.native.states_code import RESULT, RUNTIME, VECTOR, words_of_program
 
 pytestmark = pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: machine code is not used')
 

@@ -11,9 +11,9 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.algorithms.program import program_of
 from robot_dynamics_ros.codegen.specialised import Specialised
+from robot_dynamics_ros.codegen.states_code import words_of_program
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.native.call import by_key
-from robot_dynamics_ros.native.states_code import words_of_program
 
 pytestmark = pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: machine code is not used')
 
@@ -211,7 +211,8 @@ def test_a_call_keeps_what_it_needs():
 
 
 def test_python_decides_where_there_is_no_memory_for_a_result():
-    huge = code_of('gravity_torque', blocks=False)._replace(shape=(1 << 20, 1 << 20, 1 << 20))
+    code = code_of('gravity_torque', blocks=False)
+    huge = code._replace(program=code.program._replace(shape=(1 << 20, 1 << 20, 1 << 20)))
     calls = {'huge': huge.function()}
 
     def otherwise(*arguments):

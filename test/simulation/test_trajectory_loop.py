@@ -8,11 +8,11 @@ from support.simulated_robots import closed, four_bar, limited, with_friction
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.codegen.states_code import RESULT, VECTOR, StatesCode, words_of_program
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.described_robot import evaluator_of
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
-from robot_dynamics_ros.native.states_code import RESULT, VECTOR, StatesCode, words_of_program
 from robot_dynamics_ros.simulation import compiled_motion, simulate
 
 WITHOUT_NUMBA = pytest.mark.skipif(
@@ -58,7 +58,7 @@ def code_that_calls(robot):
         }
 
     def code(self, key, evaluations, many):
-        return StatesCode([], (), 19, *programs[key])
+        return StatesCode(None, robot.model.arrays, *programs[key])
 
     return code
 

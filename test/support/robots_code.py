@@ -7,10 +7,10 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.compiled_calls import call_rows
 from robot_dynamics_ros.codegen.generic import kernel_address
+from robot_dynamics_ros.codegen.states_code import GIVEN, words_of, words_of_program
 from robot_dynamics_ros.codegen.trace import Tape
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.kernels.sincos import sincos
-from robot_dynamics_ros.native.states_code import GIVEN, words_of, words_of_program
 
 SHARED = ('gravity', 'i', 'rotation', 'origin', 'links', 'rotations', 'origins', 'reference_frame')
 """Parameters that are the same for all states."""

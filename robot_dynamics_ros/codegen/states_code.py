@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, WRENCHES, Program
+from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 from robot_dynamics_ros.native import call
 
@@ -57,37 +59,38 @@ def words_of_program(steps: Sequence[tuple[int, int, Sequence[Word]]], blocks: i
 
 
 class StatesCode(NamedTuple):
-    """Machine code for states in rows, and the sizes of its arguments."""
+    """Machine code of a quantity of a robot for states in rows."""
 
-    lengths: list[int]
-    """Lengths of the vectors of a state."""
-    shape: tuple[int, ...]
-    """Shape of the result of a state."""
-    inputs: int
-    """Number of run-time inputs."""
+    program: Program
+    arrays: ModelArrays
     words: np.ndarray
-    """The program that computes the states, see ``words_of_program``."""
+    """How the code is called, see ``words_of_program``."""
     owner: object
     """Object that owns the memory at the addresses. Calls of this code keep it alive."""
     lanes: int = 1
     """Number of states in a block; 1 without code for blocks."""
     checked: bool = False
     """Whether finiteness of all numbers and the size of angles have to be checked by the call, not by the code."""
-    quaternions: tuple[int, ...] = ()
-    """Indices in the first vector of the quaternions, which must have length 1."""
-    columns: int = 0
-    """If not 0, the last vector may have two axes, the second one of this length."""
-    angles: tuple[int, ...] = ()
-    """Indices in the first vector of the angles, which must be below ``model.joint_types.LARGEST_ANGLE``."""
 
     def function(
-        self, most: int = UNLIMITED, held: int = 0, streamed: int = UNLIMITED, left: int = UNLIMITED
+        self,
+        most: int = UNLIMITED,
+        held: int = 0,
+        streamed: int = UNLIMITED,
+        left: int = UNLIMITED,
+        any_norm: bool = False,
     ) -> call.StatesCall:
         """Return this code as a function ``f(vectors..., runtime_inputs, out)``; ``call.pyi`` says what it does.
 
         It refuses more than ``most`` states, and any once ``left`` states have been computed. It holds the GIL for up
-        to ``held`` states. Results of more than ``streamed`` states bypass the caches.
+        to ``held`` states. Results of more than ``streamed`` states bypass the caches. Quaternions have to be of length
+        1, unless they may have ``any_norm``. Wrenches on all links may have an axis for the links.
         """
-        integers = tuple(np.array(it, np.int64) for it in (self.lengths, self.shape, self.quaternions, self.angles))
-        sizes, limits = (self.inputs, self.columns), (most, left, held, streamed)
+        program, quaternions = self.program, () if any_norm else self.arrays.quaternions
+        lists = (*program.inputs.values(),), program.shape, quaternions, self.arrays.angles
+        integers, sizes = (
+            tuple(np.array(it, np.int64) for it in lists),
+            (RUNTIME_INPUTS, 6 * (WRENCHES in program.inputs)),
+        )
+        limits = most, left, held, streamed
         return call.StatesCall(integers, self.words, sizes, self.checked, LARGEST_ANGLE, limits, self.owner)
