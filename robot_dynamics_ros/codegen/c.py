@@ -10,24 +10,11 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.c_text import comment, filled, identifier, inside_comment, mark, numbers, string
 from robot_dynamics_ros.codegen.straight_line import StraightLine, count, needed
-from robot_dynamics_ros.codegen.trace import Symbol, Tape
+from robot_dynamics_ros.codegen.trace import OPERATIONS, Symbol, Tape
 from robot_dynamics_ros.kernels.sincos import sincos
 from robot_dynamics_ros.model.joint_types import KINDS, LARGEST_ANGLE
 from robot_dynamics_ros.model.model import Model
 
-WRITTEN = {
-    '+': '{} + {}',
-    '-': '{} - {}',
-    '*': '{} * {}',
-    '/': '{} / {}',
-    'neg': '-{}',
-    'sqrt': 'sqrt({})',
-    'fma': 'fma({}, {}, {})',
-    'fnma': 'fma(-{}, {}, {})',
-    # -0 stays -0, which 1 - abs(q) of sincos does not tell from 0
-    'abs': '{0} < 0.0 ? -{0} : {0}',
-}
-"""Text of each operation in C."""
 INPUTS = {'gravity': 3, 'last_link_inertia': 10, 'last_link_wrench': 6}
 """Fields of the run-time inputs, in the order of their entries."""
 TEMPLATES = Path(__file__).with_name('templates')
@@ -157,13 +144,12 @@ def _prototype(prefix: str, code: StraightLine) -> str:
 
 def _definition(prefix: str, code: StraightLine) -> list[str]:
     """Return the lines of a function."""
-    read = [k for array, k in code.read if array == 'runtime_inputs']
+    read = code.read
     lines = [
-        *(f'const double {array}_{k} = {array}[{k}];' for array, n in code.inputs.items() for k in range(n)),
-        *(f'const double runtime_inputs_{k} = {_field(k)};' for k in read),
+        *(f'const double {array}_{k} = {_entry(array, k)};' for array, k in read),
         *_angles(prefix, code.values),
         *_operations(code.values),
-        *([] if read else ['(void)inputs;']),
+        *([] if any(array == 'runtime_inputs' for array, _ in read) else ['(void)inputs;']),
         *(f'result[{k}] = {_text(value)};' for k, value in enumerate(code.results)),
         f'return {_text(code.finite)} == 0.0;',
     ]
@@ -211,14 +197,16 @@ def _angles(prefix: str, values: Sequence[Symbol]) -> list[str]:
 def _operations(values: Sequence[Symbol]) -> list[str]:
     """Return the lines that compute ``values``, inputs, sines and cosines apart."""
     return [
-        f'const double {_text(value)} = {WRITTEN[value.operation].format(*map(_text, value.arguments))};'
+        f'const double {_text(value)} = {OPERATIONS[value.operation].c.format(*map(_text, value.arguments))};'
         for value in values
-        if value.operation in WRITTEN
+        if value.operation in OPERATIONS
     ]
 
 
-def _field(k: int) -> str:
-    """Return run-time input k as an expression."""
+def _entry(array: str, k: int) -> str:
+    """Return entry k of a vector or of the run-time inputs as an expression."""
+    if array != 'runtime_inputs':
+        return f'{array}[{k}]'
     for field, size in INPUTS.items():
         if k < size:
             return f'inputs->{field}[{k}]'

@@ -10,22 +10,11 @@ from functools import cache
 from robot_dynamics_ros.codegen import llvm_blocks
 from robot_dynamics_ros.codegen.llvm_blocks import pointer, vector_type
 from robot_dynamics_ros.codegen.straight_line import StraightLine, needed
-from robot_dynamics_ros.codegen.trace import Symbol, Tape
+from robot_dynamics_ros.codegen.trace import OPERATIONS, Symbol, Tape
 from robot_dynamics_ros.kernels.sincos import sincos
 
 WIDEST = 4
 """Number of angles whose sine and cosine are computed together for one state."""
-WRITTEN = {
-    '+': 'fadd {kind} {0}, {1}',
-    '-': 'fsub {kind} {0}, {1}',
-    '*': 'fmul {kind} {0}, {1}',
-    '/': 'fdiv {kind} {0}, {1}',
-    'neg': 'fneg {kind} {0}',
-    'abs': 'call {kind} @llvm.fabs.{name}({kind} {0})',
-    'sqrt': 'call {kind} @llvm.sqrt.{name}({kind} {0})',
-    'fma': 'call {kind} @llvm.fma.{name}({kind} {0}, {kind} {1}, {kind} {2})',
-}
-"""Instruction of each operation on numbers of a kind; LLVM's own functions end in its name."""
 
 
 def of_one_state(code: StraightLine, attribute: str = '') -> str:
@@ -162,9 +151,7 @@ class Body:
 
     def _arithmetic(self, operation: str, operands: list[str]) -> str:
         """Return the name of the value of an operation on operands."""
-        if operation == 'fnma':
-            return self._arithmetic('fma', [self._arithmetic('neg', operands[:1]), *operands[1:]])
-        return self.line(WRITTEN[operation].format(*operands, kind=self.kind, name=self._kind_name))
+        return self.line(OPERATIONS[operation].llvm.format(*operands, kind=self.kind, name=self._kind_name))
 
     def _sincos(self, angle: str) -> tuple[str, str]:
         """Return the names of sine and cosine of an angle, computed once."""

@@ -117,7 +117,7 @@ def count(results: Iterable) -> Operations:
     values = needed(results)
     found = Counter(value.operation for value in values)
     pairs = {value.arguments for value in values if value.operation in ('sin', 'cos')}
-    fused = found['fma'] + found['fnma']
+    fused = found['fma']
     return Operations(found['*'] + fused, found['+'] + found['-'] + fused, found['/'], len(pairs), fused)
 
 

@@ -2,17 +2,38 @@
 
 Constants are folded, common subexpressions are shared, and values that no result depends on are dropped. Only
 simplifications that keep every number are applied, and every bit of it unless it is a zero, whose sign may change: sums
-with 0, products with 0, 1 and -1, and signs moved out of products and sums, fused ones (``fma``: x y + z, ``fnma``: z -
-x y) included. (0 x = 0 does not hold for NaN and inf, which argument validation rejects.)
+with 0, products with 0, 1 and -1, and signs moved out of products and sums, fused ones (``fma``: x y + z) included. (0
+x = 0 does not hold for NaN and inf, which argument validation rejects.)
 """
 
 from fractions import Fraction
 from types import CellType, FunctionType, SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 
 from robot_dynamics_ros.kernels.sincos import sincos
 
+
+class Operation(NamedTuple):
+    """How an operation on numbers is written: as an expression in C, and as an instruction of LLVM on a ``kind``."""
+
+    c: str
+    llvm: str
+
+
+OPERATIONS = {
+    '+': Operation('{} + {}', 'fadd {kind} {0}, {1}'),
+    '-': Operation('{} - {}', 'fsub {kind} {0}, {1}'),
+    '*': Operation('{} * {}', 'fmul {kind} {0}, {1}'),
+    '/': Operation('{} / {}', 'fdiv {kind} {0}, {1}'),
+    'neg': Operation('-{}', 'fneg {kind} {0}'),
+    # -0 stays -0, which 1 - abs(q) of sincos does not tell from 0
+    'abs': Operation('{0} < 0.0 ? -{0} : {0}', 'call {kind} @llvm.fabs.{name}({kind} {0})'),
+    'sqrt': Operation('sqrt({})', 'call {kind} @llvm.sqrt.{name}({kind} {0})'),
+    'fma': Operation('fma({}, {}, {})', 'call {kind} @llvm.fma.{name}({kind} {0}, {kind} {1}, {kind} {2})'),
+}
+"""Operations of a trace, beside inputs, sines and cosines. LLVM's own functions end in the name of the kind."""
 EXACT_FACTORS = (0.0, 1.0, -1.0)
 """Products with these are exact: a sum with such a product has the same bits, fused or not."""
 
@@ -145,7 +166,8 @@ class Tape:
         (x_minus, x), (y_minus, y) = _signed(x), _signed(y)
         z_minus, z = _signed(z) if isinstance(z, Symbol) else (False, float(z))
         # x y - z = -(z - x y)
-        fused = self.value('fma' if (x_minus != y_minus) == z_minus else 'fnma', *_ordered(x, y), z)
+        x, y = _ordered(x, y)
+        fused = self.value('fma', x if (x_minus != y_minus) == z_minus else -x, y, z)
         return -fused if z_minus else fused
 
 
