@@ -15,7 +15,7 @@ from pathlib import Path
 
 import llvmlite
 
-from robot_dynamics_ros.codegen.compile_lock import CompileLock
+from robot_dynamics_ros.codegen.compile_lock import compile_lock
 from robot_dynamics_ros.codegen.machine_code import MachineCode
 from robot_dynamics_ros.jit.cache import code_folder, private_folder, sealed_content, write_sealed
 
@@ -38,6 +38,9 @@ os.register_at_fork(before=LLVM.acquire, after_in_parent=LLVM.release, after_in_
 
 class CodeFolder:
     """The object files of a folder in the cache; those that were used stay loaded as long as this object lives."""
+
+    missed = 0
+    """Number of files that this process did not find on disk."""
 
     def __init__(self, folder: str):
         """Use a folder; it is created with its first file."""
@@ -63,23 +66,15 @@ class CodeFolder:
         content = sealed_content(path)
         if content is not None:
             return content
-        with LLVM:  # first, or two processes could each wait for a file of the other
-            _lock().acquire(str(path))
-            try:
-                content = sealed_content(path)
-                if content is None:
-                    content = make()
-                    with suppress(OSError):
-                        write_sealed(private_folder(path.parent) / path.name, content)
-                return content
-            finally:
-                _lock().release(str(path))
-
-
-@cache
-def _lock() -> CompileLock:
-    """Return the lock of the object files, for all processes."""
-    return CompileLock(code_folder() / 'compiling')
+        # LLVM's lock first, or two processes could each wait for a file of the other
+        with LLVM, compile_lock(code_folder() / 'compiling', str(path)):
+            CodeFolder.missed += 1
+            content = sealed_content(path)
+            if content is None:
+                content = make()
+                with suppress(OSError):
+                    write_sealed(private_folder(path.parent) / path.name, content)
+            return content
 
 
 def object_file(folder: str, name: str) -> Path:

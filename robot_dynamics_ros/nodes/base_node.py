@@ -11,7 +11,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.time_source import CLOCK_TOPIC
 
-from robot_dynamics_ros.codegen.compile_lock import CompileLock
+from robot_dynamics_ros.codegen.object_files import CodeFolder
 from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.model.audit import AFFECTED
@@ -196,9 +196,9 @@ class BaseNode(LifecycleNode):
 
     def _logging_compilation(self, name: str, call):
         """Return what ``call`` returns, and log if code was compiled meanwhile."""
-        began, before = time.monotonic(), CompileLock.acquired
+        began, before = time.monotonic(), CodeFolder.missed
         result = call()
-        if CompileLock.acquired > before:
+        if CodeFolder.missed > before:
             taken = time.monotonic() - began
             self.get_logger().info(f'{name}: compiled in {taken:.1f} s, and kept for the next start')
         return result

@@ -15,7 +15,7 @@ from support import random_trees as trees
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.codegen.compile_lock import CompileLock
+from robot_dynamics_ros.codegen.compile_lock import TIMEOUT, compile_lock
 from robot_dynamics_ros.jit import cache
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 
@@ -240,14 +240,13 @@ def test_processes_that_start_at_once_compile_each_version_once(tmp_path):
 WAITS = """
 import sys, time
 from pathlib import Path
-from robot_dynamics_ros.codegen.compile_lock import CompileLock
-lock = CompileLock(Path(sys.argv[1]))
-lock.TIMEOUT = float(sys.argv[3])
+from robot_dynamics_ros.codegen import compile_lock
+compile_lock.TIMEOUT = float(sys.argv[3])
 began = time.monotonic()
-lock.acquire(sys.argv[2])
-print(time.monotonic() - began, flush=True)
-if len(sys.argv) > 4:
-    time.sleep(60.0)
+with compile_lock.compile_lock(Path(sys.argv[1]), sys.argv[2]):
+    print(time.monotonic() - began, flush=True)
+    if len(sys.argv) > 4:
+        time.sleep(60.0)
 """
 
 
@@ -256,11 +255,9 @@ def test_a_lock_is_waited_for_until_it_is_released_or_its_process_ends(tmp_path)
         command = [sys.executable, '-c', WAITS, str(tmp_path / 'lock'), name, str(timeout)]
         return float(subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=120, check=True).stdout)
 
-    lock = CompileLock(tmp_path / 'lock')
-    lock.acquire('one')
-    assert waited('one', 0.3) >= 0.3  # after the time-out it compiles, too
-    assert waited('another', 60.0) < 30.0
-    lock.release('one')
+    with compile_lock(tmp_path / 'lock', 'one'):
+        assert waited('one', 0.3) >= 0.3  # after the time-out it compiles, too
+        assert waited('another', 60.0) < 30.0
     assert waited('one', 60.0) < 30.0
     command = [sys.executable, '-c', WAITS, str(tmp_path / 'lock'), 'one', '60.0', 'keep']
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as keeps:
@@ -272,8 +269,6 @@ def test_a_lock_is_waited_for_until_it_is_released_or_its_process_ends(tmp_path)
 
 def test_without_locks_no_process_waits(tmp_path):
     began = time.monotonic()
-    lock = CompileLock(tmp_path / 'no' / 'such' / 'folder')
-    lock.acquire('one')
-    lock.release('one')
-    assert time.monotonic() - began < 0.5 * CompileLock.TIMEOUT
+    with compile_lock(tmp_path / 'no' / 'such' / 'folder', 'one'):
+        assert time.monotonic() - began < 0.5 * TIMEOUT
     assert list(tmp_path.iterdir()) == []
