@@ -49,14 +49,14 @@ LENGTHS = {
 
 def is_kept(program: Program) -> bool:
     """Return whether all kernels of a program were compiled before."""
-    names = _names(program, 0)
-    return all(FILES.has(_file_name(step.kernel, step.given(names, SCRATCH))) for step in program.steps)
+    return all(FILES.has(step.kernel.__name__) for step in program.steps)
 
 
 def kernel_address(kernel: Kernel, arguments: Sequence, arrays: ModelArrays) -> int:
     """Return the address of a kernel's code for arguments like these, compiled if necessary; the same for any robot.
 
-    Its fixed words are those of the arrays of a model and of a workspace.
+    Its fixed words are those of the arrays of a model and of a workspace. The arguments of a parameter are always of
+    one kind, so that the name of the kernel is that of its file.
     """
 
     def make() -> bytes:
@@ -68,7 +68,7 @@ def kernel_address(kernel: Kernel, arguments: Sequence, arrays: ModelArrays) -> 
         examples = tuple(_example(*it) for it in zip(kernel.parameters, arguments, strict=True))
         return compiled_function(kernel, (model, SCRATCH), examples)
 
-    return FILES.code(_file_name(kernel, arguments), make).address('call')
+    return FILES.code(kernel.__name__, make).address('call')
 
 
 class Generic:
@@ -186,9 +186,3 @@ def _example(name: str, argument) -> Any:
     if isinstance(argument, int):
         return argument
     return np.empty(LENGTHS.get(name, (0,) * argument.ndim), argument.dtype)
-
-
-def _file_name(kernel: Kernel, arguments: Sequence) -> str:
-    """Return the name of the object file of a kernel: 'i' is an integer, 'I' an array of them, '2' one of two axes."""
-    kinds = ('i' if isinstance(it, int) else 'I' if it.dtype.kind == 'i' else str(it.ndim) for it in arguments)
-    return f'{kernel.__name__}.{"".join(kinds)}'

@@ -89,20 +89,17 @@ def write_at_once(path: Path, content: bytes, lasting: bool = False) -> None:
     """
     import tempfile  # noqa: PLC0415
 
-    written = None
+    number, name = tempfile.mkstemp(TEMPORARY, f'{_temporary_prefix(path)}{os.getpid()}.', path.parent)
     try:
-        prefix = f'{_temporary_prefix(path)}{os.getpid()}.'
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=prefix, suffix=TEMPORARY, delete=False) as file:
-            written = Path(file.name)
+        with open(number, 'wb') as file:
             file.write(content)
             if lasting:
                 file.flush()
                 os.fsync(file.fileno())
-        written.replace(path)
+        os.replace(name, path)
     except OSError:
-        if written:
-            with suppress(OSError):
-                written.unlink()
+        with suppress(OSError):
+            os.unlink(name)
         raise
 
 
