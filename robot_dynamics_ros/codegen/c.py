@@ -98,8 +98,9 @@ def source(export: Export) -> str:
     """
     prefix = export.prefix
     fields = np.split(export.runtime_inputs, np.cumsum([*INPUTS.values()])[:-1])
-    definitions = [_definition(prefix, function.code) for function in export.functions]
-    angles = any(f'{prefix}_sincos(' in line for lines in definitions for line in lines)
+    functions = ['\n'.join(_definition(prefix, function.code)) for function in export.functions]
+    if any(f'{prefix}_sincos(' in function for function in functions):
+        functions.insert(0, _sine_and_cosine(prefix))
     return filled(
         TEMPLATES / 'dynamics.c.in',
         **export.words,
@@ -109,7 +110,7 @@ def source(export: Export) -> str:
         ),
         joint_names='\n'.join(f'    {string(name)},' for name in export.model.joint_names),
         inputs='\n'.join(f'    {{{numbers(field)}}},' for field in fields),
-        functions='\n\n'.join(map('\n'.join, [*([_sine_and_cosine(prefix)] if angles else []), *definitions])),
+        functions='\n\n'.join(functions),
     )
 
 
@@ -156,25 +157,13 @@ def _definition(prefix: str, code: StraightLine) -> list[str]:
     return [f'/* {count(code.results)}. */', _prototype(prefix, code), '{', *_indented(1, lines), '}']
 
 
-def _sine_and_cosine(prefix: str) -> list[str]:
-    """Return the lines of sine and cosine, from the kernel that all code uses."""
+def _sine_and_cosine(prefix: str) -> str:
+    """Return the function of sine and cosine, from the kernel that all code uses."""
     tape = Tape()
-    (x,) = tape.inputs('x', 1)
-    sine, cosine = tape.traced(sincos)(x)
-    lines = _operations(needed((sine, cosine)))
-    return [
-        '/* Sines and cosines, to 1 ulp up to 1e5 rad. Cody & Waite 1980, chapter 8; polynomials of fdlibm. */',
-        f'static inline void {prefix}_sincos(',
-        '    const int count, const double *restrict x, double *restrict sines, double *restrict cosines)',
-        '{',
-        '    for (int k = 0; k < count; k++) {',
-        '        const double x_0 = x[k];',
-        *_indented(2, lines),
-        f'        sines[k] = {_text(sine)};',
-        f'        cosines[k] = {_text(cosine)};',
-        '    }',
-        '}',
-    ]
+    sine, cosine = tape.traced(sincos)(*tape.inputs('x', 1))
+    operations = '\n'.join(_indented(2, _operations(needed((sine, cosine)))))
+    words = {'operations': operations, 'sine': _text(sine), 'cosine': _text(cosine)}
+    return filled(TEMPLATES / 'sincos.c.in', prefix=prefix, **words).rstrip()
 
 
 def _angles(prefix: str, values: Sequence[Symbol]) -> list[str]:
