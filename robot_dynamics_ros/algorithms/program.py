@@ -29,8 +29,8 @@ WRENCH, WRENCHES, WRENCHES_AT_POINTS = 'wrench', 'wrenches', 'wrenches_at_points
 ``kernels.wrenches``."""
 POSITIONS = ('q', 'start', 'end')
 """Inputs that are positions, (nq,)."""
-INPUTS = {'v_0': 'base_velocity', 'a_0': 'base_acceleration', 'F': WRENCH}
-"""Names of inputs by the parameters of kernels, where they differ."""
+PARAMETERS = {'base_velocity': 'v_0', 'base_acceleration': 'a_0', WRENCH: 'F', WRENCHES_AT_POINTS: 'wrenches'}
+"""Parameters of kernels by the names of inputs, where they differ."""
 LOCAL = 2
 """Index of the reference frame in which constant wrenches do not change with q."""
 
@@ -101,35 +101,29 @@ def program_of(
     algorithm = algorithm_of(name, len(frames), wrenches)
     kernel = algorithm.kernel if isinstance(algorithm.kernel, Kernel) else algorithm.kernel(arrays)
     inputs, lengths = [*algorithm.inputs, *filter(None, [wrenches])], lengths_of(arrays)
-    known = _numbers_of(frames, reference_frame)
-    steps = []
+    arguments: dict[str, Argument] = {
+        # parameters that the caller does not give are zero
+        **{name: np.zeros(arrays.nv) for name in ('qd', 'qdd', 'tau')},
+        **{'v_0': np.zeros(6), 'a_0': np.zeros(6), 'D_f': np.zeros((0, 0)), 'f_ext': 'f_ext', 'gravity': 'gravity'},
+        **_numbers_of(frames, reference_frame),
+        **{PARAMETERS.get(name, name): name for name in inputs},
+    }
+    before = []
     if wrenches:
-        before, changes = (
-            (external_wrench, changes_of_wrench) if wrenches == WRENCH else (wrenches_on_links, changes_of_wrenches)
-        )
-        known |= {'wrenches': wrenches, 'f_ext': Scratch('f_ext')}
-        steps.append(before)
+        of_one = wrenches == WRENCH
+        before.append(external_wrench if of_one else wrenches_on_links)
+        arguments['f_ext'] = Scratch('f_ext')
         if 'D_f' in kernel.parameters and reference_frame != LOCAL:
-            known['D_f'] = Scratch('D_f')
-            steps.append(changes)
-    # parameters that the caller does not give are zero
-    absent: dict[str, Argument] = {name: np.zeros(arrays.nv) for name in ('qd', 'qdd', 'tau')}
-    absent |= {'v_0': np.zeros(6), 'a_0': np.zeros(6), 'D_f': np.zeros((0, 0)), 'f_ext': 'f_ext', 'gravity': 'gravity'}
-
-    def argument(parameter: str) -> Argument:
-        given = INPUTS.get(parameter, parameter)
-        if given in inputs:
-            return given
-        return known[parameter] if parameter in known else absent[parameter]
-
+            before.append(changes_of_wrench if of_one else changes_of_wrenches)
+            arguments['D_f'] = Scratch('D_f')
     *parameters, _ = kernel.parameters
     return Program(
         _name_of(name, frames, reference_frame, wrenches),
         {it: lengths[it] for it in inputs},
         _shape_of(algorithm, arrays, len(frames)),
         (
-            *(Step(it, tuple(map(argument, it.parameters))) for it in steps),
-            Step(kernel, (*map(argument, parameters), 'result')),
+            *(Step(it, tuple(arguments[name] for name in it.parameters)) for it in before),
+            Step(kernel, (*(arguments[name] for name in parameters), 'result')),
         ),
         algorithm.bodies,
     )
