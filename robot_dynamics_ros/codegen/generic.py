@@ -61,12 +61,12 @@ def kernel_address(kernel: Kernel, arguments: Sequence, arrays: ModelArrays) -> 
 
     def make() -> bytes:
         # needs Numba
-        from robot_dynamics_ros.codegen.numba_code import compiled_function  # noqa: PLC0415
+        from robot_dynamics_ros.codegen.numba_code import compiled_kernel  # noqa: PLC0415
 
         # the first axis of each array has the number of joints or velocities
         model = ModelArrays(*(np.empty((0, *it.shape[1:]), it.dtype) for it in arrays))
         examples = tuple(_example(*it) for it in zip(kernel.parameters, arguments, strict=True))
-        return compiled_function(kernel, (model, SCRATCH), examples)
+        return compiled_kernel(kernel, (model, SCRATCH), examples)
 
     return FILES.code(kernel.__name__, make).address('call')
 

@@ -120,13 +120,25 @@ def _word(builder, address, offset: int):
     return word
 
 
+def compiled_kernel(kernel: Kernel, fixed: tuple, given: tuple) -> bytes:
+    """Return the object file of a kernel, as ``compiled_function`` does.
+
+    Numba compiles a function that calls the kernel in 5 % less time than the kernel itself (rnea, 2026-11-27).
+    """
+    body = kernel.compiled
+
+    def step(*arguments) -> None:
+        body(*arguments)
+
+    return compiled_function(step, fixed, given)
+
+
 @global_compiler_lock
 def compiled_function(function, fixed: tuple, given: tuple) -> bytes:
     """Return the object file of ``int64 call(int64 *fixed, int64 *given)`` in C for this processor.
 
-    It calls ``function``, a kernel or a function of Python, with the arguments whose words are there, which are like
-    the examples ``fixed`` and ``given``. TypeError unless the type of its result is that of its annotation; a kernel
-    returns nothing. The lock of LLVM is held by the caller.
+    It calls ``function`` with the arguments whose words are there, which are like the examples ``fixed`` and ``given``.
+    TypeError unless the type of its result is that of its annotation. The lock of LLVM is held by the caller.
     """
     records = [Value.like(examples).kind for examples in (fixed, given)]
     places = [(k, *field) for k, record in enumerate(records) for field in record.fields.values()]
@@ -140,7 +152,7 @@ def compiled_function(function, fixed: tuple, given: tuple) -> bytes:
         return kinds(fixed, given), emitted
 
     read: Any = intrinsic(emission)
-    body = function.compiled if isinstance(function, Kernel) else inlined(function, **unwrapped())
+    body = inlined(function, **unwrapped())
 
     def function_of_words(fixed, given):
         return body(*read(fixed, given))
@@ -148,8 +160,7 @@ def compiled_function(function, fixed: tuple, given: tuple) -> bytes:
     dispatcher = njit(**OPTIONS, **unwrapped())(function_of_words)
     dispatcher.compile((types.int64, types.int64))
     (version,) = dispatcher.overloads.values()
-    annotation = None if isinstance(function, Kernel) else function.__annotations__['return']
-    returned, expected = version.signature.return_type, RETURNED[annotation]
+    returned, expected = version.signature.return_type, RETURNED[function.__annotations__['return']]
     if types.unliteral(returned) != expected:
         raise TypeError(f'{function.__name__}: expected a function that returns {expected}, got {returned}')
     module = ir.Module('call')
