@@ -22,6 +22,7 @@ from robot_dynamics_ros.codegen.states_code import (
     words_of,
     words_of_program,
 )
+from robot_dynamics_ros.jit.at_first_use import AtFirstUse
 from robot_dynamics_ros.jit.decorators import Kernel, numba_is_disabled
 from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
@@ -75,15 +76,19 @@ class Generic:
     """Evaluates programs with one workspace a thread: kernels run without the GIL."""
 
     def __init__(self, arrays: ModelArrays, bodies: ModelArrays):
-        """Allocate a workspace; ``bodies`` has the robot's true inertial parameters, ``arrays`` regrouped ones."""
+        """Store the arrays; ``bodies`` has the robot's true inertial parameters, ``arrays`` regrouped ones."""
         self.arrays, self._bodies = arrays, bodies
-        self._shared = _Memory(arrays, bodies)
         self._own = _OfThread(arrays, bodies)
+
+    @AtFirstUse
+    def _shared(self) -> '_Memory':
+        """The memory of all calls with the GIL."""
+        return _Memory(self.arrays, self._bodies)
 
     def states_code(self, program: Program, memory: '_Memory | None' = None) -> StatesCode:
         """Return the code of a program, for calls by one thread at a time: all code of one ``memory``.
 
-        By default that is the memory that all calls with the GIL share. Kernels in plain Python have no code.
+        By default that is the one of all calls with the GIL. Kernels in plain Python have no code.
         """
         memory = memory or self._shared
         steps = () if numba_is_disabled() else program.steps
@@ -150,9 +155,14 @@ class _OfThread(threading.local):
     """The memory of one thread, and the functions that use it."""
 
     def __init__(self, arrays: ModelArrays, bodies: ModelArrays):
-        """Allocate the workspace."""
-        self.memory = _Memory(arrays, bodies)
+        """Store the arrays of the robot."""
+        self._arrays, self._bodies = arrays, bodies
         self.functions: dict[tuple, Callable] = {}
+
+    @AtFirstUse
+    def memory(self) -> _Memory:
+        """A workspace of the thread's own."""
+        return _Memory(self._arrays, self._bodies)
 
 
 def _evaluated_in_python(
