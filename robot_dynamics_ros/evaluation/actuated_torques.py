@@ -26,8 +26,8 @@ class _Motion(NamedTuple):
     torques: np.ndarray  # (nv,)        of the tree, less those of springs and dampers
 
 
-AXES = _Motion(2, 2, 1, 1, 1, 1)
-"""Number of axes of each array of one state."""
+AXES = 2, 2, 1, 1, 1, 1
+"""Number of axes of each array of a motion at one state."""
 
 
 def actuated_torques(evaluator: Evaluator, q, qd, qdd, torques: np.ndarray, actuated) -> np.ndarray:

@@ -39,7 +39,8 @@ OF_SEVERAL_AXES = {'planar', 'spherical', 'free'}
 Links = str | tuple[str, ...] | None
 UnderWrenches = tuple[str, str]
 WithRows = tuple[str, str | None, str, str]
-Key = str | tuple[str, Links, str] | UnderWrenches | WithRows
+ProgramKey = str | tuple[str, Links, str] | WithRows
+Key = ProgramKey | UnderWrenches
 """Name of a quantity; of frames: name, link or links, and reference frame; with external wrenches: name and reference
 frame, or, where these are rows: name, the frame of a single wrench or None, reference frame, and their input."""
 
@@ -81,7 +82,7 @@ class Evaluator:
         """Return the results (..., shape) of a quantity under the robot's gravity, with its payload."""
         return self.evaluate(key, self.inputs, None, *vectors)
 
-    def states_code(self, key: Key, evaluations: float, many: bool) -> StatesCode:
+    def states_code(self, key: ProgramKey, evaluations: float, many: bool) -> StatesCode:
         """Return the code of a quantity for states in rows, for calls by one thread.
 
         Specialised code is used as for single calls: adaptive code where it was compiled before or where the number of
@@ -93,7 +94,7 @@ class Evaluator:
             return code.states_code(program, many and is_used(code, program, pays, blocks=True))
         return self.generic.alone(program)
 
-    def compile(self, key: Key) -> None:
+    def compile(self, key: ProgramKey) -> None:
         """Compile specialised code of a quantity for one state and for batches, if that is worth it."""
         program = self.program(key)
         code = self._own_code(program)
@@ -154,7 +155,7 @@ class Evaluator:
         self._of_bodies = self._of_bodies or code_of(self.model.arrays, self.specialised.threads)
         return self._of_bodies
 
-    def program(self, key: Key) -> Program:
+    def program(self, key: ProgramKey) -> Program:
         """Return the steps of a quantity; ModelError where closed loops would change its result."""
         if isinstance(key, str):
             check_computable(self.model, key, algorithm_of(key))
@@ -189,7 +190,7 @@ class Evaluator:
             self.calls[key] = quantity.call
         return result
 
-    def _evaluated(self, key: Key, inputs: np.ndarray, out, vectors: tuple) -> tuple[Quantity, np.ndarray]:
+    def _evaluated(self, key: ProgramKey, inputs: np.ndarray, out, vectors: tuple) -> tuple[Quantity, np.ndarray]:
         """Return what computes a quantity, and its results."""
         try:
             quantity = self._prepared[key]

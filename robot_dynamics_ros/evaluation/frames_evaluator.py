@@ -22,7 +22,7 @@ class FramesEvaluator(Evaluator):
 
     def _evaluate(self, key: Key, inputs: np.ndarray, out, *vectors) -> np.ndarray:
         """Return the results by a kernel; by matrices where there is no kernel, or its result is not finite."""
-        if isinstance(key, str) or key[0] not in OPERATIONAL_SPACE:
+        if isinstance(key, str) or len(key) == 2 or key[0] not in OPERATIONAL_SPACE:
             return super()._evaluate(key, inputs, out, *vectors)
         name, given, reference_frame, *_ = key
         links = _names_of(given)

@@ -8,7 +8,7 @@ import numpy as np
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.codegen.states_code import StatesCode
 from robot_dynamics_ros.evaluation.described_robot import evaluator_of
-from robot_dynamics_ros.evaluation.evaluator import Key
+from robot_dynamics_ros.evaluation.evaluator import ProgramKey
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.simulation.simulation_setup import Samples, Setup
 from robot_dynamics_ros.simulation.step_arrays import Buffers, Calls, LoopCalls
@@ -51,7 +51,7 @@ def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
     robot, plan, torque = setup.robot, setup.plan, setup.torque
     assert isinstance(torque, HeldRows)
     evaluator = evaluator_of(robot)
-    key: Key = 'forward_dynamics'
+    key: ProgramKey = 'forward_dynamics'
     wrenches = np.zeros((len(setup.q), 0))
     if setup.wrenches is not None:
         vectors = setup.q, setup.qd, setup.wrenches
