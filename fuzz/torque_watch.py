@@ -196,15 +196,15 @@ class TorqueWatch:
             return option
         ends = [np.clip(torque, -self.arm.effort, self.arm.effort) for torque in (option.low, option.high)]
         if self.settings.rate_limit:
-            steps = self.steps(self.time)
+            steps = self.steps(self.time, PAUSE if option.kind == 'ramp_to_zero' else np.inf)
             ends = [np.clip(torque, self.last - step, self.last + step) for torque in ends for step in steps]
         return option._replace(low=np.min(ends, axis=0), high=np.max(ends, axis=0))
 
-    def steps(self, time: float) -> tuple[float, float]:
-        """Return the least and the largest step that the rate limit allows at a time, N m."""
+    def steps(self, time: float, longest: float = np.inf) -> tuple[float, float]:
+        """Return the least and the largest step that the rate limit allows at a time, N m; a pause may count less."""
         if self.last_sent is None or time < self.last_sent:
             return 0.0, self.settings.rate_limit * self.limits[1]
-        least, most = (self.settings.rate_limit * min(time - self.last_sent, limit) for limit in self.limits)
+        least, most = (self.settings.rate_limit * min(time - self.last_sent, it, longest) for it in self.limits)
         return least, most
 
     def timeout(self) -> Expected:

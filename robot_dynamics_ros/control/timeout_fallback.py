@@ -4,12 +4,30 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
+from robot_dynamics_ros.control.torque_ramp import TorqueRamp
 from robot_dynamics_ros.errors import ArgumentError
 
 ON_STALE = ('silent', 'gravity_only', 'ramp_to_zero')
 ON_DEACTIVATE = ('silent', 'ramp_to_zero', 'zero')
-LONGEST = 0.05
-"""s: by how much time one torque continues a ramp to zero at most, however long the process was paused before it."""
+
+
+class Timeout:
+    """How long something has been missing, on a clock that may be set back: then no time passes."""
+
+    def __init__(self):
+        """Begin at time 0."""
+        self.restart(0.0)
+
+    def restart(self, now: float) -> None:
+        """Begin at ``now`` (s): nothing is missing."""
+        self.missing, self._looked, self._over = 0.0, now, False
+
+    def is_over(self, now: float, limit: float) -> bool:
+        """Return whether it has been ``missing`` for ``limit`` s, now or at an earlier look with another limit."""
+        self.missing += max(now - self._looked, 0.0)
+        self._looked = now
+        self._over = self._over or self.missing >= limit
+        return self._over
 
 
 class GravityFallback:
@@ -52,9 +70,9 @@ class GravityFallback:
 
 
 class RampToZero:
-    """The last torque, reduced linearly to zero over ``ramp_time`` seconds from the first call on.
+    """The last torque, reduced to zero over ``ramp_time`` seconds from the first call on.
 
-    A pause between two calls counts for at most ``LONGEST``. ``armed`` as in ``GravityFallback``.
+    ``armed`` as in ``GravityFallback``.
     """
 
     reason = 'an input is missing: down to zero'
@@ -64,19 +82,15 @@ class RampToZero:
 
     def __init__(self, joints: int, ramp_time: float):
         """Set the number of joints and ``ramp_time`` (s)."""
-        self._ramp_time = ramp_time
-        self._initial = np.zeros(joints)
-        self._missing: float | None = None  # at the last call, s
-        self._elapsed = 0.0  # of the ramp, s
-        self._is_zero = False
+        self._ramp = TorqueRamp(np.zeros(joints), ramp_time)
 
     def warm_up(self) -> None:
         """Do nothing: no kernel is called."""
 
     def record(self, q, torque) -> None:
         """Record the torque (n, N m) that was sent for a state; the positions are ignored."""
-        self._initial[:] = torque
-        self.armed, self._is_zero, self._missing, self._elapsed = True, False, None, 0.0
+        self._ramp.begin(torque)
+        self.armed = True
 
     def see(self, q) -> None:
         """Ignore the positions of a state for which another input is missing."""
@@ -91,13 +105,9 @@ class RampToZero:
         That time counts, not how long they are overdue: an estimated age limit changes during the ramp. On entry
         ``out`` has the torque that was sent last: the rate limit may need longer than the ramp.
         """
-        if self._is_zero and not out.any():
+        if self._ramp.over and not out.any():
             return False
-        # the ramp of a process that was delayed begins late, and not with a torque of zero
-        passed = 0.0 if self._missing is None else missing - self._missing
-        self._missing, self._elapsed = missing, self._elapsed + min(passed, LONGEST)
-        np.multiply(self._initial, max(0.0, 1.0 - self._elapsed / self._ramp_time), out=out)
-        self._is_zero = self._elapsed >= self._ramp_time
+        self._ramp.write(missing, out)
         return True
 
 

@@ -14,8 +14,9 @@ import numpy as np
 from robot_dynamics_ros.control.fade_in import FadeIn
 from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE, Law, Outcome, Result
 from robot_dynamics_ros.control.state_gate import ACCEPTED, StateGate
-from robot_dynamics_ros.control.timeout_fallback import LONGEST, GravityFallback, RampToZero
+from robot_dynamics_ros.control.timeout_fallback import GravityFallback, RampToZero, Timeout
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
+from robot_dynamics_ros.control.torque_ramp import LONGEST, TorqueRamp
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.messages.joint_state import OtherJointsError, StateInput
 
@@ -135,11 +136,9 @@ class TorquePipeline:
         self._own: float | None = None  # likewise of the last with the joints of the arm
         self._publisher: dict | None = None  # its identity
         self.publishers: set[str] = set()  # of states with the joints of the arm, since activation
-        # on the clock of the arm, s: when the last torque was sent, when states were found missing last, and for how
-        # long states have got no torque then
-        self._sent: float | None = None
+        self._sent: float | None = None  # when the last torque was sent, on the clock of the arm, s
         self._answered: float | None = None  # likewise for a state
-        self._looked = self._missing_for = 0.0
+        self._timeout = Timeout()  # of states that get a torque
         self._stamp = 0  # of the last state that got a torque, ns
         self._sends = False  # a torque was sent since activation
         self._falls_back = False  # the last torque was one of the fallback
@@ -195,18 +194,15 @@ class TorquePipeline:
         if not self._sends:
             return ''
         try:
-            looked, first = time.monotonic(), self.limiter.last.copy()
-            elapsed, still = 0.0, 0
+            ramp, still = TorqueRamp(self.limiter.last, ramp_time if self.limiter.last.any() else 0.0), 0
             while True:
                 steady, passing = time.monotonic(), self._sent
-                elapsed, looked = elapsed + min(steady - looked, LONGEST), steady
-                share = max(0.0, 1.0 - elapsed / ramp_time) if ramp_time else 0.0
-                np.multiply(first, share, out=self._torque)
+                ramp.write(steady, self._torque)
                 self._send(self._publish_command, self._passing(steady, self._clock.now()), fades_in=False)
-                if share == 0.0 and not self._torque.any():
+                if ramp.over and not self._torque.any():
                     return ''
                 # only after the ramp itself is the clock of the arm waited for
-                still = 0 if share or self._sent > passing else still + 1
+                still = 0 if not ramp.over or self._sent > passing else still + 1
                 if still > LOOKS:
                     return 'ramp to zero at deactivation given up: the clock of the arm stands still'
                 time.sleep(STEP)
@@ -273,7 +269,7 @@ class TorquePipeline:
         if not self._send(self._publish, passing):
             return self._fall_back(NOT_FINITE)
         gate.answered, self._answered = stamp, passing
-        self._looked, self._missing_for = passing, 0.0
+        self._timeout.restart(passing)
         self.counts.published += 1
         if self.fallback:
             self.fallback.record(state.q, self._torque)
@@ -302,9 +298,11 @@ class TorquePipeline:
     def _send(self, publish, passing: float, fades_in: bool = True) -> bool:
         """Limit the torque and ``publish`` it with the stamp of the last state; return False where it is not finite.
 
-        ``passing`` is the time of the clock of the arm, s; ``fades_in``: a fade-in is applied before.
+        ``passing`` is the time of the clock of the arm, s; ``fades_in``: it is no ramp to zero, so that a fade-in is
+        applied before.
         """
-        elapsed = 0.0 if self._sent is None else min(max(passing - self._sent, 0.0), self._gate.limit)
+        longest = self._gate.limit if fades_in else min(self._gate.limit, LONGEST)
+        elapsed = 0.0 if self._sent is None else min(max(passing - self._sent, 0.0), longest)
         if fades_in:
             self._fade_in.apply(self._torque, elapsed)
         if not self.limiter.apply(self._torque, elapsed):
@@ -328,15 +326,14 @@ class TorquePipeline:
             return reason
         steady, now = time.monotonic(), self._clock.now()
         passing = self._passing(steady, now)
-        self._missing_for += max(passing - self._looked, 0.0)
-        self._looked = passing
-        if self._missing_for < self._gate.limit:
+        if not self._timeout.is_over(passing, self._gate.limit):
             return reason
         self._falls_back = True
         try:
             self._look_at_clock()
             fallback = self.fallback
-            sends = fallback.torque(now, self._missing_for, self._torque)
+            self._torque[:] = self.limiter.last  # a law may have written another one
+            sends = fallback.torque(now, self._timeout.missing, self._torque)
             if not (sends and self._send(self._publish, passing, fallback.fades_in)):
                 fallback.reset()
             if not fallback.fades_in:

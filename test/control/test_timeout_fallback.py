@@ -7,13 +7,13 @@ from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
 from robot_dynamics_ros.control.payload_gravity import PayloadGravity, PayloadRamp
 from robot_dynamics_ros.control.timeout_fallback import (
-    LONGEST,
     ON_DEACTIVATE,
     ON_STALE,
     GravityFallback,
     RampToZero,
     timeout_fallback,
 )
+from robot_dynamics_ros.control.torque_ramp import LONGEST
 from robot_dynamics_ros.errors import ArgumentError
 
 ROBOT = Robot.named('aubo_i5')

@@ -10,7 +10,7 @@ import pytest
 from rclpy.serialization import serialize_message
 
 from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE
-from robot_dynamics_ros.control.timeout_fallback import LONGEST
+from robot_dynamics_ros.control.torque_ramp import LONGEST
 from robot_dynamics_ros.nodes import torque_pipeline
 from robot_dynamics_ros.nodes.torque_pipeline import LOOKS, OWN, STEP
 
@@ -127,6 +127,20 @@ def test_nor_does_the_ramp_make_a_step_after_it(finish):
     assert (reason, commands[0], commands[-1]) == ('', 1.0, 0.0)
     steps = np.diff(commands)
     assert (steps < 0.0).all() and (steps > -LONGEST - 1e-12).all()
+
+
+def test_after_a_torque_of_zero_there_is_no_ramp():
+    parts = Parts()
+    parts.torque = at_rest
+    parts.state(500.0)
+    parts.calls.clear()
+    assert parts.pipeline.finish(60.0) == ''
+    assert parts.calls == [('command', [0.0, 0.0])]
+
+
+def at_rest(state, out):
+    out[:] = 0.0
+    return TORQUE
 
 
 @pytest.mark.parametrize('ramp_time', [0.0, 3.0])

@@ -3,10 +3,14 @@
 import time
 
 from support import graph as ros
-from support.pipeline_parts import NAMES, SECOND, Parts, faded, full
+from support.pipeline_parts import NAMES, SECOND, Parts, faded, full, not_finite
 
+import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
+
+from robot_dynamics_ros.control.state_gate import StateGate
+from robot_dynamics_ros.control.torque_ramp import LONGEST
 
 
 def test_where_states_are_missing_they_follow_it_before_the_fallback_is_asked():
@@ -46,6 +50,43 @@ def test_a_ramp_to_zero_goes_on_evenly_while_the_estimated_age_limit_changes():
         parts.pause(500.1 + 0.04 * k)
         sent.append(parts.sent)
     assert sent == pytest.approx([1.0, 0.96, 0.92, 0.88])
+
+
+def test_a_clock_that_is_set_back_within_a_ramp_does_not_interrupt_it_until_the_age_limit_is_known_again():
+    parts, sent = Parts(), []
+    parts.pipeline._gate, parts.pipeline._refuse = StateGate(0.0), sent.count
+    for k in range(8):
+        parts.state(500.0 + 0.002 * k)
+    for k in range(4):
+        parts.pause(500.1 + 0.01 * k)
+        sent.append(parts.sent)
+    for k in range(4):
+        assert len(parts.state(300.0 + 0.01 * k, names=NAMES[:1])) > 1
+        sent.append(parts.sent)
+    assert (np.diff(sent[:4]) < 0.0).all() and (np.diff(sent[4:]) < 0.0).all() and sent[4] == sent[3]
+
+
+def test_after_a_law_without_a_finite_torque_the_zero_of_a_ramp_is_sent_once():
+    parts = Parts()
+    parts.state(500.0)
+    parts.torque = not_finite
+    now = 500.0
+    while parts.sent:
+        now += 0.05
+        parts.pause(now)
+    for k in range(3):
+        assert 'publish' not in [call[0] for call in parts.state(now + 0.01 * k)]
+
+
+def test_a_pause_counts_no_longer_for_the_rate_limit_than_for_the_ramp():
+    parts, sent = Parts(), []
+    parts.state(500.0)
+    parts.pipeline._gate.limit, parts.pipeline.limiter.rate_limit[:] = 0.9, 0.2
+    for k in range(2, 10):
+        parts.pause(500.0 + 0.7 * k)
+        sent.append(parts.sent)
+    steps = np.diff(sent)
+    assert (steps < 0.0).all() and (steps > -0.2 * LONGEST - 1e-12).all()
 
 
 @pytest.mark.parametrize('rate', [0.0, 0.1], ids=['paused', 'a tenth of real time'])

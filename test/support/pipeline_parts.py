@@ -85,11 +85,12 @@ class Parts:
     def publish_command(self, stamp, torque):
         self.calls.append(('command', torque.tolist()))
 
-    def state(self, time):
+    def state(self, time, names=NAMES):
         """Have a state come at a time, s; return what was asked."""
         self.calls.clear()
         self.time = round(time * SECOND)
-        self.pipeline.on_state(serialize_message(graph.joint_state(NAMES, self.time, [0.0, 0.0], [0.0, 0.0])))
+        zeros = [0.0] * len(names)
+        self.pipeline.on_state(serialize_message(graph.joint_state(names, self.time, zeros, zeros)))
         return self.calls
 
     def pause(self, time):
@@ -114,3 +115,9 @@ def full(parts, start):
     times = [start + 0.01 * k for k in range(6)]
     assert faded(parts, *times)[-1] == 1.0
     return times[-1]
+
+
+def not_finite(state, out):
+    """Write a torque that cannot be sent."""
+    out[:] = np.nan
+    return TORQUE
