@@ -8,9 +8,15 @@ difference the product on the left is fused, or else the product on the right. K
 import ast
 import copy
 import functools
+import os
+import threading
 from pathlib import Path
 from types import FunctionType
 from typing import Any
+
+_LOCK = threading.Lock()
+"""Held while a source is rewritten: Python 3.11 fails to parse in two threads at a time. A fork waits for it."""
+os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 def fma(x, y, z):
@@ -21,12 +27,14 @@ def fma(x, y, z):
 def with_fused_multiply_adds(function: FunctionType) -> FunctionType:
     """Return ``function`` with every sum of a product replaced by ``fma``, except in indices."""
     path, line = function.__code__.co_filename, function.__code__.co_firstlineno
-    definition = _Fusion().visit(_definitions(path)[line])
-    # def maker(fma): def function...; return function - fma is then a closure variable of this function only
-    maker: Any = ast.parse('def maker(fma): pass')
-    maker.body[0].body = [definition, ast.Return(ast.Name(definition.name, ast.Load()))]
     made: dict[str, Any] = {}
-    exec(compile(ast.fix_missing_locations(maker), path, 'exec'), function.__globals__, made)
+    with _LOCK:
+        definition = _Fusion().visit(_definitions(path)[line])
+        # def maker(fma): def function...; return function - fma is then a closure variable of this function only
+        maker: Any = ast.parse('def maker(fma): pass')
+        maker.body[0].body = [definition, ast.Return(ast.Name(definition.name, ast.Load()))]
+        code = compile(ast.fix_missing_locations(maker), path, 'exec')
+    exec(code, function.__globals__, made)
     return made['maker'](fma)
 
 

@@ -1,7 +1,10 @@
 """Sums of products are fused by one rule, and rounded once wherever kernels are compiled."""
 
 import ast
+import gc
 import inspect
+import time
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 from support.rounding import bound
@@ -9,8 +12,10 @@ from support.rounding import bound
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.jit import fused_multiply_add
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.jit.fused_multiply_add import _Fusion, fma, with_fused_multiply_adds
+from robot_dynamics_ros.kernels import aba, rnea
 
 
 @kernel
@@ -64,6 +69,21 @@ def test_a_function_stays_what_it_was():
     lines = [line for _, _, line in made.__code__.co_lines() if line]
     first = inspect.getsourcelines(dot_of_rows)[1]
     assert {first + 2, first + 3, first + 4} <= set(lines)
+
+
+def test_threads_may_rewrite_at_the_same_time(monkeypatch):
+    """Wherever Python collects garbage, another thread may run: before 3.12, also within the parser."""
+    monkeypatch.setattr(fused_multiply_add, '_definitions', fused_multiply_add._definitions.__wrapped__)
+    threshold, switch = gc.get_threshold(), lambda *_: time.sleep(0.0)
+    gc.callbacks.append(switch)
+    gc.set_threshold(50)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(with_fused_multiply_adds, [rnea.rnea.source, aba.aba.source] * 4))
+    finally:
+        gc.callbacks.remove(switch)
+        gc.set_threshold(*threshold)
+    assert [it.__name__ for it in found] == ['rnea', 'aba'] * 4
 
 
 def test_compiled_kernels_round_once():
