@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
 MOST_OPERATIONS = 20_000
-"""Longest code that is compiled for the methods of a robot: operations and two for each number of the result.
+"""Longest code that is compiled for the methods of a robot: operations without changes of sign, and two for each number
+of the result.
 
 LLVM needs 0.06 s for the 700 operations of the AUBO-i5's inverse dynamics, 0.25 s for 9,000, 1.5 s for 23,000 and 7 s
 for 42,000 (2026-11-22). ``Robot.address`` has no limit.
@@ -80,7 +81,8 @@ class Specialised:
                 code = StraightLine.of(program, self.arrays)
             except ZeroDivisionError:
                 return False  # a joint without inertia, which the generic kernels find
-            self._lengths[program.name] = len(needed(code.results)) + 2 * program.size
+            operations = sum(value.operation != 'neg' for value in needed(code.results))
+            self._lengths[program.name] = operations + 2 * program.size
             if self._lengths[program.name] <= most:
                 self._traced[program.name] = code
         return self._lengths[program.name] <= most

@@ -17,6 +17,7 @@ from robot_dynamics_ros.algorithms.table import ALGORITHMS
 from robot_dynamics_ros.codegen import specialised
 from robot_dynamics_ros.codegen.object_files import lanes
 from robot_dynamics_ros.codegen.specialised import Specialised, robot_digest
+from robot_dynamics_ros.codegen.straight_line import StraightLine, needed
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation.tiered_compilation import SMALLEST_PART
 
@@ -36,6 +37,18 @@ def pair(model):
 
 def states(robot, name, count, seed=0):
     return np.random.default_rng(seed).normal(size=(len(ALGORITHMS[name].inputs), count, robot.nv))
+
+
+def test_changes_of_sign_make_no_code_too_long(monkeypatch):
+    """Compilers fold them into the operations around them."""
+    arrays = models()['aubo_i5'].arrays
+    program = program_of(arrays, 'inverse_dynamics')
+    values = needed(StraightLine.of(program, arrays).results)
+    longest = sum(value.operation != 'neg' for value in values) + 2 * program.size
+    assert longest < len(values) + 2 * program.size
+    for most in (longest, longest - 1):
+        monkeypatch.setattr(specialised, 'MOST_OPERATIONS', most)
+        assert Specialised(arrays).is_short(program, blocks=False) is (most == longest)
 
 
 def test_bits_do_not_depend_on_cores():
