@@ -17,6 +17,7 @@ import llvmlite
 
 from robot_dynamics_ros.codegen.compile_lock import compile_lock
 from robot_dynamics_ros.codegen.machine_code import MachineCode
+from robot_dynamics_ros.jit import fused_multiply_add  # noqa: F401 - registers its lock, see LLVM
 from robot_dynamics_ros.jit.cache import code_folder, private_folder, sealed_content, write_sealed
 
 WIDE_VECTORS = 'avx512f'
@@ -30,8 +31,8 @@ CPUINFO = Path('/proc/cpuinfo')
 LLVM = threading.RLock()
 """Held while code is made. A fork waits for it: the child could never take a lock of a thread that it does not have.
 
-Python takes such locks in reverse order of registration: this one before that of logging, which imports of LLVM and
-Numba take while they hold this one.
+Python takes such locks in reverse order of registration: this one before those that are taken while this one is held,
+that of logging by imports of LLVM and Numba, and that of ``fused_multiply_add``.
 """
 os.register_at_fork(before=LLVM.acquire, after_in_parent=LLVM.release, after_in_child=LLVM.release)
 

@@ -88,7 +88,7 @@ def test_a_forked_process_computes_many_states_and_compiles():
     subprocess.run([sys.executable, '-c', IN_A_CHILD], check=True, timeout=120)
 
 
-LOGGING = """
+FORKS = """
 import os
 import threading
 import time
@@ -99,12 +99,12 @@ holding, forking = threading.Event(), threading.Event()
 
 def work():
     with LLVM:
-        import logging
+        {imports}
         holding.set()
         forking.wait()
         end = time.monotonic() + 0.3
         while time.monotonic() < end:
-            logging.getLogger('robot_dynamics_ros')
+            {locks}
 
 
 worker = threading.Thread(target=work)
@@ -141,8 +141,19 @@ def test_threads_make_python_functions_of_kernels_without_a_lock(monkeypatch):
         assert waiting.result()
 
 
-def test_a_fork_waits_for_llvm_before_it_takes_the_lock_of_logging():
-    subprocess.run([sys.executable, '-c', LOGGING], check=True, timeout=60)
+@pytest.mark.parametrize(
+    ('imports', 'locks'),
+    [
+        ('import logging', "logging.getLogger('robot_dynamics_ros')"),
+        (
+            'from robot_dynamics_ros.jit import fused_multiply_add; from robot_dynamics_ros.kernels.rnea import rnea',
+            'fused_multiply_add.with_fused_multiply_adds(rnea.source)',
+        ),
+    ],
+    ids=['logging', 'rewriting sources'],
+)
+def test_a_fork_waits_for_llvm_before_it_takes_a_lock_that_compiling_takes(imports, locks):
+    subprocess.run([sys.executable, '-c', FORKS.format(imports=imports, locks=locks)], check=True, timeout=60)
 
 
 AT_ONCE = """
