@@ -20,7 +20,7 @@ DISCOVERY = 0.5
 LOOK = 0.006
 """Time between two checks of the timeout, with a margin, s."""
 PAUSE = 0.05
-"""By how much of its time a ramp to zero goes on after a pause, s."""
+"""A longer pause between two torques of a ramp to zero counts as this time, s."""
 
 
 class State(NamedTuple):

@@ -15,7 +15,7 @@ class TorqueRamp:
 
     def __init__(self, torque, duration: float):
         """Begin with ``torque``."""
-        self._initial, self._duration = np.array(torque, float), duration
+        self._initial, self._duration = np.empty(len(torque)), duration
         self.begin(torque)
 
     def begin(self, torque) -> None:

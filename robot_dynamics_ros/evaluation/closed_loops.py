@@ -166,7 +166,7 @@ class ClosedLoops(DescribedRobot):
                 step = _shortest_step(evaluator, positions, errors)
             largest = np.abs(step / step_units).max(-1, initial=0.0, keepdims=True)
             if (largest <= CLOSED).all():
-                # what is left are residuals of dependent constraints
+                # only residuals of dependent constraints are left
                 break
             part = np.minimum(1.0, LONGEST_STEP / np.maximum(largest, LONGEST_STEP))
             positions = integrate(model.arrays, positions, step * part)

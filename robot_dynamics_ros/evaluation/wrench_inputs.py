@@ -101,7 +101,10 @@ def _numbers(name: str, value, shape: tuple[int, ...], vectors) -> np.ndarray:
         of_states = np.broadcast_shapes(*(np.shape(vector)[:-1] for vector in vectors))
     except ValueError:
         return array  # the vectors are checked where they are evaluated
-    axes = zip(reversed(batch), reversed(of_states), strict=False)
-    if len(batch) > len(of_states) or any(length not in (1, of_axis) for length, of_axis in axes):
+    try:
+        fits = np.broadcast_shapes(batch, of_states) == of_states
+    except ValueError:
+        fits = False
+    if not fits:
         raise ArgumentError(f'{name}: batch shape {batch} does not broadcast to {of_states}')
     return array

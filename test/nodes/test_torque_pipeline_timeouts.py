@@ -1,4 +1,4 @@
-"""What the pipeline sends where states are missing; torques are compared by the graph fuzz, too."""
+"""Torques that the pipeline sends when states stop or cannot be used."""
 
 import time
 
@@ -54,7 +54,7 @@ def test_a_ramp_to_zero_goes_on_evenly_while_the_estimated_age_limit_changes():
 
 def test_a_clock_that_is_set_back_within_a_ramp_does_not_interrupt_it_until_the_age_limit_is_known_again():
     parts, sent = Parts(), []
-    parts.pipeline._gate, parts.pipeline._refuse = StateGate(0.0), sent.count
+    parts.pipeline._gate, parts.pipeline._refuse = StateGate(0.0), lambda reason: None
     for k in range(8):
         parts.state(500.0 + 0.002 * k)
     for k in range(4):

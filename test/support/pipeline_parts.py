@@ -86,7 +86,7 @@ class Parts:
         self.calls.append(('command', torque.tolist()))
 
     def state(self, time, names=NAMES):
-        """Have a state come at a time, s; return what was asked."""
+        """Give the pipeline a state at a time (s), and return the calls that it makes."""
         self.calls.clear()
         self.time = round(time * SECOND)
         zeros = [0.0] * len(names)
@@ -94,7 +94,7 @@ class Parts:
         return self.calls
 
     def pause(self, time):
-        """Have the pipeline find at a time, s, that no state has come; return what was asked."""
+        """Have the pipeline check its timeout at a time (s), and return the calls that it makes."""
         self.calls.clear()
         self.time = round(time * SECOND)
         self.pipeline.on_pause()
