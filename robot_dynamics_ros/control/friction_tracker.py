@@ -163,11 +163,11 @@ class FrictionTracker:
             Inverse dynamics plus the friction that is tracked.
         """
         rigid = self._robot.inverse_dynamics(log.q, log.qd, log.qdd)
-        friction, qd = self._robot.friction_torque(log.qd, rigid), np.array(log.qd)
+        friction = self._robot.friction_torque(log.qd, rigid)
         measured = log.torque(self._robot) - rigid
         elapsed = np.diff(log.t, prepend=log.t[0])
         predicted = np.empty_like(rigid)
         for k, step in enumerate(elapsed.tolist()):
             self.torque(friction[k], predicted[k])
-            self._update(qd[k], friction[k], measured[k], step)
+            self._update(log.qd[k], friction[k], measured[k], step)
         return rigid + predicted

@@ -25,7 +25,8 @@ PERIOD = 0.02
 class Log:
     """A measured motion in joint order; ``len`` is its number of samples m, and ``log[part]`` a part of it.
 
-    Its arrays are copies of the arguments, and read-only.
+    Its arrays are copies of the arguments, C-contiguous and read-only. Positions that are reported modulo a turn are
+    continued beyond it, so that no derivative and no filter sees a turn.
 
     Parameters
     ----------
@@ -64,7 +65,9 @@ class Log:
         nq, n = ((*validation.numbers(name, getattr(self, name)).shape, 1, 1)[1] for name in ('q', 'qd'))
         shapes = {'t': (m,), 'q': (m, nq)}
         for name in ('t', *self._signals()):
-            array = np.array(validation.finite(name, getattr(self, name), shapes.get(name, (m, n))))
+            array = np.array(validation.finite(name, getattr(self, name), shapes.get(name, (m, n))), order='C')
+            if name == 'q':
+                array = signals.unwrapped(self.t, array)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
@@ -144,9 +147,10 @@ class Log:
             As ``low_pass``.
         """
         t, q, qd, tau = log_files.read_bag(Path(path), joint_names, topic)
+        log = cls(t, q, np.zeros_like(q) if qd is None else qd, np.zeros_like(q), tau, None, effort)
         if qd is None:
-            qd = signals.differentiate(t, q)
-        log = cls(t, q, qd, signals.differentiate(t, qd), tau, None, effort)
+            log = replace(log, qd=signals.differentiate(t, log.q))
+        log = replace(log, qdd=signals.differentiate(t, log.qd))
         return log if cutoff is None else log.low_pass(cutoff)
 
     def __len__(self) -> int:

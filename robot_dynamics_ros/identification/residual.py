@@ -105,7 +105,7 @@ def _features(ratio, fastest, log: Log) -> np.ndarray:
     features = np.zeros((*log.q.shape, len(FEATURES)))
     example = np.zeros(len(ratio))
     write = bound(residual_features, ratio, fastest, then=(example, example, features[0]))
-    for row in zip(np.ascontiguousarray(log.q), np.ascontiguousarray(log.qd), features, strict=True):
+    for row in zip(log.q, log.qd, features, strict=True):
         write(*row)
     features[:, ratio == 0.0, FEATURES.index('sin Nq') :] = 0.0
     return features

@@ -3,11 +3,14 @@
 Samples are rows: x is (m,) or (m, n) at times t (m,) s, which increase and need not be even.
 """
 
+import itertools
+
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.signal import butter, sosfiltfilt
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.control.continuous_joints import TURN
 from robot_dynamics_ros.control.standstill import SPEED
 from robot_dynamics_ros.errors import ArgumentError
 
@@ -23,6 +26,12 @@ LEAST = 1e-12
 """Of 1 - R2: below is rounding."""
 FEWEST = 4
 """Samples that a cubic spline needs."""
+GAP = 0.2
+"""Time without a sample that may be a gap, s: a period of ``log.CUTOFF``."""
+SPARSE = 4.0
+"""Least gap, in median times between samples: those of a slow log are no gaps."""
+NEAR = 1.0
+"""Distance from whole turns of a step that is a turn, rad: less than 5 rad/s within ``GAP``."""
 
 
 def differentiate(t, x) -> np.ndarray:
@@ -159,6 +168,32 @@ def estimate_delay(t, measured, predicted, largest: float = LARGEST_DELAY) -> fl
     # the parabola through the best three, at samples: between them, interpolation smooths the noise, which fits better
     before, best, after = (misfits[k - 1 : k + 2] / misfits[k]).sum(axis=1)
     return float(grid[k] + 0.5 * step * (before - after) / (before - 2.0 * best + after))
+
+
+def segments(t: np.ndarray, longest: float | None = None) -> list[slice]:
+    """Return the parts of times (m,) between gaps: steps of more than ``longest`` s, by default 0.2 s and 4 medians."""
+    steps = np.diff(t)
+    if longest is None:
+        longest = max(GAP, SPARSE * float(np.median(steps))) if len(steps) else GAP
+    bounds = [0, *(np.flatnonzero(steps > longest) + 1).tolist(), len(t)]
+    return [slice(*part) for part in itertools.pairwise(bounds)]
+
+
+def unwrapped(t: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return positions q (m, n) at times t (m,) without the turns of joints that are reported modulo a turn.
+
+    A step near k turns within a segment is a turn if the positions of its joint are within an interval of k turns. No
+    joint moves so far in so short a time.
+    """
+    steps = np.diff(q, axis=0)
+    turns = np.round(steps / TURN)
+    for part in segments(t)[1:]:
+        turns[part.start - 1] = 0.0
+    turns[np.abs(steps - TURN * turns) > NEAR] = 0.0
+    if not turns.any():
+        return q
+    turns[:, np.ptp(q, axis=0) > TURN * np.abs(turns).max(axis=0)] = 0.0
+    return np.concatenate([q[:1], q[1:] - TURN * turns.cumsum(axis=0)])
 
 
 def correlation_times(x: np.ndarray) -> np.ndarray:

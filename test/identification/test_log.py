@@ -5,7 +5,7 @@ import pytest
 
 from robot_dynamics_ros import Robot, identification
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.identification import Log, estimate_delay
+from robot_dynamics_ros.identification import FrictionTracker, Log, estimate_delay
 
 T = 0.01 * np.arange(300)
 SIGNALS = {'q': 0.5, 'qd': 1.0, 'qdd': -1.0, 'tau': 3.0, 'temperature': 40.0}
@@ -70,6 +70,57 @@ def test_arrays_are_copies_that_nobody_changes():
     for name in ('t', *SIGNALS):
         with pytest.raises(ValueError, match='read-only'):
             getattr(made, name)[0] = 0.0
+
+
+@pytest.mark.parametrize('part', [slice(None), slice(1, None, 3), np.arange(290)[::-1] < 200])
+def test_arrays_of_any_layout_become_contiguous(part):
+    robot = Robot.named('aubo_i5').with_binding('generic')
+    wave = np.sin(2.0 * T[:290, None] + np.arange(6.0))
+    layouts = np.asfortranarray(wave), np.repeat(wave, 2, axis=1)[:, ::2], wave[::-1][::-1], wave.tolist()
+    expected = FrictionTracker(robot).predict(Log(T[:290], wave, wave, wave, wave)[part])
+    for array in layouts:
+        made = Log(T[:290], *4 * [array])[part]
+        assert all(getattr(made, name).flags.c_contiguous for name in ('t', 'q', 'qd', 'qdd', 'tau'))
+        np.testing.assert_array_equal(FrictionTracker(robot).predict(made), expected)
+
+
+def wrapped(q, half):
+    """Positions as a driver reports them that knows half a range: in [-half, half)."""
+    return (q + half) % (2.0 * half) - half
+
+
+@pytest.mark.parametrize('half', [np.pi, 2.0 * np.pi])
+@pytest.mark.parametrize('rate', [20.0, 1000.0])
+def test_positions_reported_modulo_a_turn_are_continued_beyond_it(half, rate):
+    t = np.arange(0.0, 20.0, 1.0 / rate)[:, None]
+    away = 1.3 * t, -2.0 * t + 9.0 * np.sin(t), 3.1 * np.sin(0.7 * t), 3.0 + 0.5 * np.sin(2.9 * t), 0.02 * t
+    q = np.concatenate(away, axis=1)
+    reported = wrapped(q, half)
+    assert (np.abs(np.diff(reported, axis=0)).max(axis=0) > 2.0 * half - 1.0).tolist()[:3] == [True, True, False]
+    made = Log(t[:, 0], reported, q, q, q)
+    turns = (made.q - q) / (2.0 * np.pi)
+    np.testing.assert_allclose(turns, np.round(turns[:1]) + 0.0 * turns, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(Log(t[:, 0], made.q, q, q, q)[50:].q, made.q[50:])  # once and for all
+
+
+@pytest.mark.parametrize(
+    'q',
+    [
+        np.linspace(0.0, 200.0, 33)[:, None],  # degrees
+        np.where(np.arange(33) < 20, 0.0, 3.3)[:, None],  # a slide, or a joint that jumps
+        np.where(np.arange(33) < 20, 0.0, 7.5)[:, None],
+        np.repeat([[0.0, 6.3], [20.0, 0.0]], [20, 13], axis=0) @ [[1.0], [1.0]],
+    ],
+    ids=['degrees', 'half a turn', 'more than a turn', 'farther than its range'],
+)
+def test_what_is_no_turn_stays(q):
+    np.testing.assert_array_equal(Log(0.05 * np.arange(33), q, q, q, q).q, q)
+
+
+def test_a_turn_in_a_gap_stays():
+    t = 0.01 * np.arange(100) + 2.0 * (np.arange(100) > 50)
+    q = np.where(t > 1.0, -3.1, 3.1)[:, None]
+    np.testing.assert_array_equal(Log(t, q, q, q, q).q, q)
 
 
 @pytest.mark.parametrize(('nq', 'nv'), [(3, 3), (6, 3), (7, 6)])

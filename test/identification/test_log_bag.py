@@ -34,6 +34,23 @@ def test_bag_without_stamps_goes_by_the_time_of_reception(tmp_path):
     assert_is_the_swing(Log.from_bag(bag(tmp_path / 'good', good_messages(stamped=False)), NAMES, cutoff=None))
 
 
+@pytest.mark.parametrize('measured', [True, False], ids=['velocities', 'positions alone'])
+@pytest.mark.parametrize('cutoff', [None, 5.0])
+def test_turns_of_continuous_joints_leave_no_trace_in_a_bag(tmp_path, cutoff, measured):
+    times = 0.01 * np.arange(400)
+    q = np.stack([2.5 + 2.0 * np.sin(2.0 * times), -3.0 * times], axis=1)
+    qd = np.stack([4.0 * np.cos(2.0 * times), -3.0 + 0.0 * times], axis=1)
+    logs = []
+    for name, reported in (('plain', q), ('turns', (q + np.pi) % (2.0 * np.pi) - np.pi)):
+        rows = zip(times, reported, qd, q, strict=True)
+        messages = [(t, state(100.0 + t, p, v if measured else [], e)) for t, p, v, e in rows]
+        logs.append(Log.from_bag(bag(tmp_path / name, messages), NAMES, cutoff=cutoff))
+    plain, turns = logs
+    for name in ('qd', 'qdd', 'tau'):
+        np.testing.assert_allclose(getattr(turns, name), getattr(plain, name), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(np.diff(turns.q, axis=0), np.diff(plain.q, axis=0), rtol=0, atol=1e-9)
+
+
 @pytest.mark.parametrize('absent', [[], [np.nan, np.nan]], ids=['empty', 'NaN'])
 def test_bag_without_velocities_gets_them_from_positions(tmp_path, absent):
     q, qd, _ = swing(TIMES)
