@@ -1,5 +1,6 @@
 """``Log``: a measured motion with the torques of the joints, from arrays, a CSV file or a rosbag2."""
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,13 @@ from robot_dynamics_ros.robot import Robot
 
 CUTOFF = 5.0
 """Cut-off frequency for the signals of a bag, Hz: above the motions of arms, below most vibrations of their joints."""
+ENDS = 2.5
+"""Part at either end of a segment that a low-pass cuts, in periods of its cut-off frequency: the error of an end sample
+has decayed to a thousandth there."""
+EDGE = 4
+"""Samples at either end of a segment that a derivative cuts: the effect of the end has decayed to a hundredth there."""
+PAUSE = 10.0
+"""Gap between logs that are joined, s."""
 PERIOD = 0.02
 """Time between the samples that are looked at for a standstill, s."""
 
@@ -119,7 +127,8 @@ class Log:
         Joints are matched by name; others are ignored. The stamp of a message is its time, or the time of reception
         where stamps are zero; repeated stamps are dropped. Velocities are those of the messages, or derivatives of the
         positions where messages have none; accelerations are derivatives of the velocities. JointState has no field for
-        them.
+        them. A gap of more than 0.2 s splits the log: no derivative and no filter goes across it, and the ends of each
+        segment, where they are inaccurate, are cut.
 
         Parameters
         ----------
@@ -137,7 +146,7 @@ class Log:
         Returns
         -------
         Log
-            Its times begin with 0.
+            Its times are those since the first message.
 
         Raises
         ------
@@ -148,10 +157,42 @@ class Log:
         """
         t, q, qd, tau = log_files.read_bag(Path(path), joint_names, topic)
         log = cls(t, q, np.zeros_like(q) if qd is None else qd, np.zeros_like(q), tau, None, effort)
-        if qd is None:
-            log = replace(log, qd=signals.differentiate(t, log.q))
-        log = replace(log, qdd=signals.differentiate(t, log.qd))
+        parts = [_differentiated(part, qd is None) for part in log.segments() if len(part) >= 2 * EDGE + signals.FEWEST]
+        if not parts:
+            fewest = 2 * EDGE + signals.FEWEST
+            raise log_files.LogError(f'{path}: expected {fewest} messages in a row, without a gap of {signals.GAP} s')
+        log = cls.joined(parts)
         return log if cutoff is None else log.low_pass(cutoff)
+
+    @classmethod
+    def joined(cls, logs: Sequence['Log']) -> 'Log':
+        """Return several logs of one arm as one.
+
+        Parameters
+        ----------
+        logs : sequence of Log
+            A log keeps its times if they begin after the end of the one before. Otherwise they are shifted, to begin
+            10 s after it: the gap keeps what is derived or filtered later apart.
+
+        Returns
+        -------
+        Log
+
+        Raises
+        ------
+        ArgumentError
+            For no logs, and for logs of other joints, with another meaning of effort, or some without temperatures.
+        """
+        if not logs:
+            raise ArgumentError('logs: expected at least one')
+        first, times = logs[0], [logs[0].t]
+        for k, log in enumerate(logs[1:], 1):
+            if log._kind() != first._kind():
+                raise ArgumentError(f'logs[{k}]: expected {first._kind()} as in the first, got {log._kind()}')
+            end = times[-1][-1]
+            times.append(log.t if log.t[0] > end else log.t - log.t[0] + end + PAUSE)
+        rows: dict[str, Any] = {name: np.concatenate([getattr(it, name) for it in logs]) for name in first._signals()}
+        return replace(first, t=np.concatenate(times), **rows)
 
     def __len__(self) -> int:
         """Return the number of samples."""
@@ -224,26 +265,79 @@ class Log:
             check.add(robot, round(self.t[k] * 1e9), self.q[k], self.qd[k], self.tau[k])
         return check.verdict()
 
+    def segments(self, longest: float | None = None) -> list['Log']:
+        """Return the segments between gaps, steps in time of more than ``longest`` s.
+
+        Default: 0.2 s, and four median steps of a log that is slower.
+        """
+        return [self[part] for part in signals.segments(self.t, longest)]
+
     def low_pass(self, cutoff: float) -> 'Log':
-        """Return the log with all signals but temperatures low-passed by ``signals.zero_phase``.
+        """Return the log with positions, velocities and efforts low-passed by ``signals.zero_phase``.
 
         One linear filter leaves the equation of motion valid, as far as its coefficients hardly change within a period
-        of the cut-off frequency (Hz). ArgumentError as there.
+        of the cut-off frequency. Accelerations are the derivatives of the low-passed velocities; temperatures stay as
+        they are. The filter treats each segment between gaps on its own. Within 2.5 periods of its ends what a filter
+        computes is no measurement: these samples are cut.
+
+        Parameters
+        ----------
+        cutoff : float
+            Cut-off frequency, Hz. A time between samples of more than its period is a gap.
+
+        Returns
+        -------
+        Log
+            With fewer samples.
+
+        Raises
+        ------
+        ArgumentError
+            As ``zero_phase``, and where no segment is longer than what is cut.
         """
-        names = [name for name in self._signals() if name != 'temperature']
-        filtered: dict[str, Any] = {name: signals.zero_phase(self.t, getattr(self, name), cutoff) for name in names}
-        return replace(self, **filtered)
+        ends = ENDS / validation.positive('cutoff', cutoff)
+        median = float(np.median(np.diff(self.t))) if len(self) > 1 else 0.0
+        parts = self.segments(max(1.0 / cutoff, 2.0 * median))
+        lengths = np.array([part.t[-1] - part.t[0] for part in parts])
+        are_long = lengths > 2.0 * ends + signals.FEWEST * median
+        if not are_long.any():
+            raise ArgumentError(
+                f'cutoff: {ends:.3g} s at each end of a segment are cut, and the longest one without a gap has '
+                f'{lengths.max():.3g} s: a cut-off frequency above {cutoff:g} Hz or a longer log is needed'
+            )
+        return Log.joined([_low_passed(part, cutoff, ends) for part in itertools.compress(parts, are_long)])
 
     def without_delay(self, delay: float) -> 'Log':
-        """Return the log with efforts measured ``delay`` s later, which ``estimate_delay`` finds; the end is cut."""
-        times = self.t + delay
-        inner = (times >= self.t[0]) & (times <= self.t[-1])
-        if inner.sum() < signals.FEWEST:
-            raise ArgumentError(
-                f'delay: expected a part of the duration, {self.t[-1] - self.t[0]:.4g} s, got {delay} s'
-            )
-        return replace(self[inner], tau=CubicSpline(self.t, self.tau)(times[inner]))
+        """Return the log with efforts measured ``delay`` s later, which ``estimate_delay`` finds; ends are cut."""
+        parts = []
+        for part in self.segments():
+            times = part.t + delay
+            inner = (times >= part.t[0]) & (times <= part.t[-1])
+            if inner.sum() >= signals.FEWEST:
+                parts.append(replace(part[inner], tau=CubicSpline(part.t, part.tau)(times[inner])))
+        if not parts:
+            duration = self.t[-1] - self.t[0]
+            raise ArgumentError(f'delay: expected a part of the duration, {duration:.4g} s, got {delay} s')
+        return Log.joined(parts)
+
+    def _kind(self) -> str:
+        """Return what logs that are joined have in common."""
+        temperatures = 'no temperatures' if self.temperature is None else 'temperatures'
+        return f'q (m, {self.q.shape[1]}), qd (m, {self.qd.shape[1]}), effort {self.effort!r}, {temperatures}'
 
     def _signals(self) -> list[str]:
         """Return the names of the fields with a row for each sample."""
         return ['q', 'qd', 'qdd', 'tau', *(['temperature'] if self.temperature is not None else [])]
+
+
+def _differentiated(log: Log, velocities: bool) -> Log:
+    """Return a log without gaps with accelerations, and ``velocities`` if asked for, by derivatives; without ends."""
+    qd = signals.differentiate(log.t, log.q) if velocities else log.qd
+    return replace(log, qd=qd, qdd=signals.differentiate(log.t, qd))[EDGE:-EDGE]
+
+
+def _low_passed(log: Log, cutoff: float, ends: float) -> Log:
+    """Return a log without gaps low-passed, without the first and the last ``ends`` s."""
+    q, qd, tau = (signals.zero_phase(log.t, getattr(log, name), cutoff) for name in ('q', 'qd', 'tau'))
+    smooth = replace(log, q=q, qd=qd, qdd=signals.differentiate(log.t, qd), tau=tau)
+    return smooth[(log.t >= log.t[0] + ends) & (log.t <= log.t[-1] - ends)]

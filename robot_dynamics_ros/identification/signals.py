@@ -129,8 +129,8 @@ def estimate_delay(t, measured, predicted, largest: float = LARGEST_DELAY) -> fl
     Returns
     -------
     float
-        Delay, s; negative if ``measured`` is early. 0.0 where no column of both varies between the first and the last
-        ``largest`` s.
+        Delay, s; negative if ``measured`` is early. Gaps of more than 0.2 s split the signals. 0.0 where no column of
+        both varies between the first and the last ``largest`` s of a segment.
 
     Raises
     ------
@@ -142,17 +142,21 @@ def estimate_delay(t, measured, predicted, largest: float = LARGEST_DELAY) -> fl
         raise ArgumentError(f'predicted: expected shape {late.shape}, got {model.shape}')
     if not 0.0 < largest < (times[-1] - times[0]) / 4:
         raise ArgumentError(f'largest: expected a delay above 0 and below a quarter of the duration, got {largest} s')
-    inner = (times >= times[0] + largest) & (times <= times[-1] - largest)
+    inner = np.zeros(len(times), bool)
+    parts = [part for part in segments(times) if times[part][-1] - times[part][0] > 2.0 * largest]
+    for part in parts:
+        inner[part] = (times[part] >= times[part][0] + largest) & (times[part] <= times[part][-1] - largest)
     model, late = model.reshape(len(times), -1)[inner], late.reshape(len(times), -1)
-    varies = (np.ptp(model, axis=0) > 0.0) & (np.ptp(late[inner], axis=0) > 0.0)
+    varies = (np.ptp(model, axis=0) > 0.0) & (np.ptp(late[inner], axis=0) > 0.0) if len(model) else np.zeros(1, bool)
     if not varies.any():
         return 0.0
-    model, spline = model[:, varies] - model[:, varies].mean(axis=0), CubicSpline(times, late[:, varies])
+    model = model[:, varies] - model[:, varies].mean(axis=0)
+    splines = [(CubicSpline(times[part], late[part][:, varies]), times[part][inner[part]]) for part in parts]
     power, period = (model**2).sum(axis=0), float(np.median(np.diff(times)))
 
     def misfit(delay: float) -> np.ndarray:
         """Return 1 - R2 of the columns, with the samples ``delay`` later."""
-        shifted = spline(times[inner] + delay)
+        shifted = np.concatenate([spline(at + delay) for spline, at in splines])
         shifted -= shifted.mean(axis=0)
         of_shifted = np.maximum((shifted**2).sum(axis=0), np.finfo(float).tiny)
         r2 = (model * shifted).sum(axis=0) ** 2 / (power * of_shifted)

@@ -78,6 +78,7 @@ def parser() -> argparse.ArgumentParser:
 def read_log(path: Path, robot: Robot, topic: str = TOPIC, effort: str | None = None) -> 'Log':
     """Return the log of a CSV file or a bag with joint torques as measured; the motion of a bag is low-passed.
 
+    Times of a bag begin with 0, where the low-pass is accurate.
     A stated ``effort`` of a bag is compared with gravity where the arm stands still, which is printed.
     """
     from robot_dynamics_ros.identification import Log  # noqa: PLC0415  (needs SciPy)
@@ -88,7 +89,8 @@ def read_log(path: Path, robot: Robot, topic: str = TOPIC, effort: str | None = 
         if effort:
             print(f'effort at rest: {measured.effort_at_rest(robot).sentence}', flush=True)
         log = measured.low_pass(CUTOFF)
-        return replace(log, tau=measured.torque(robot), effort='torque')
+        torque = measured.torque(robot)[np.isin(measured.t, log.t)]
+        return replace(log, t=log.t - log.t[0], tau=torque, effort='torque')
     log = Log.from_csv(path, robot)
     if effort:
         raise ArgumentError('--effort: a CSV file has motor currents; it is for a bag, whose efforts it explains')

@@ -1,11 +1,14 @@
 """A log is checked when it is made; parts, filters and a delay keep its signals together."""
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot, identification
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.identification import FrictionTracker, Log, estimate_delay
+from robot_dynamics_ros.identification import FrictionTracker, Log, differentiate, estimate_delay, zero_phase
 
 T = 0.01 * np.arange(300)
 SIGNALS = {'q': 0.5, 'qd': 1.0, 'qdd': -1.0, 'tau': 3.0, 'temperature': 40.0}
@@ -133,12 +136,75 @@ def test_a_log_of_another_robot_is_refused_by_name(nq, nv):
 
 def test_all_signals_but_temperatures_are_low_passed():
     noise = 0.1 * np.sin(2.0 * np.pi * 30.0 * T)[:, None]
-    noisy = log(**{name: getattr(log(), name) + noise for name in SIGNALS})
-    smooth = noisy.low_pass(8.0)
-    for name in ('q', 'qd', 'qdd', 'tau'):
-        rest = getattr(smooth, name) - getattr(log(), name)
-        assert np.abs(rest[50:-50]).max() < 1e-3
-    np.testing.assert_array_equal(smooth.temperature, noisy.temperature)
+    smooth = log(**{name: getattr(log(), name) + noise for name in SIGNALS}).low_pass(8.0)
+    inner = np.isin(T, smooth.t)
+    assert smooth.t[0] == pytest.approx(2.5 / 8.0, abs=0.011) and smooth.t[-1] == pytest.approx(T[-1] - smooth.t[0])
+    for name in ('q', 'qd', 'tau'):
+        np.testing.assert_allclose(getattr(smooth, name), getattr(log(), name)[inner], rtol=0, atol=2e-3)
+    np.testing.assert_allclose(smooth.qdd, differentiate(T, log().qd)[inner], rtol=0, atol=2e-2)
+    np.testing.assert_array_equal(smooth.temperature, (log().temperature + noise)[inner])
+
+
+@pytest.mark.parametrize('rate', [60.0, 1000.0])
+@pytest.mark.parametrize('held', [0, 1, 3, 5])
+def test_ends_that_derivative_and_filter_have_touched_are_no_data(rate, held):
+    """Positions of an encoder that are held at the ends: the second derivative is thousands of rad/s^2 there."""
+    t = np.arange(0.0, 6.0, 1.0 / rate)
+    measured = np.round(np.sin(3.0 * t) / 1e-4)[:, None] * 1e-4
+    if held:
+        measured[:held], measured[-held:] = measured[held], measured[-held - 1]
+    qd = differentiate(t, measured)
+    raw = Log(t, measured, qd, differentiate(t, qd), measured)
+    smooth = raw.low_pass(5.0)
+    error = np.abs(smooth.qdd[:, 0] + 9.0 * np.sin(3.0 * smooth.t)).max()
+    # 3 % of the acceleration; the filter alone leaves tens to thousands at the ends
+    assert error < 0.27 and np.abs(zero_phase(t, raw.qdd, 5.0)).max() > (20.0 if held else 9.0)
+    assert t[-1] - 1.05 < np.ptp(smooth.t) < t[-1] - 0.95
+
+
+def in_parts(made, *bounds):
+    """A log in parts with gaps of 2 s between them."""
+    parts = [made[slice(*bound)] for bound in itertools.pairwise(bounds)]
+    return Log.joined([replace(part, t=part.t + 2.0 * k) for k, part in enumerate(parts)])
+
+
+def test_a_gap_splits_a_log():
+    whole, parts = log().low_pass(6.0), in_parts(log(), 0, 140, 300)
+    assert [len(part) for part in parts.segments()] == [140, 160] and len(parts.segments(3.0)) == 1
+    first, second = (part.low_pass(6.0) for part in parts.segments())
+    assert first.t[-1] < 1.4 and second.t[0] > 3.4 and len(whole) > len(first) + len(second)
+    for name in ('q', 'qd', 'qdd', 'tau', 'temperature'):
+        expected = np.concatenate([getattr(first, name), getattr(second, name)])
+        np.testing.assert_array_equal(getattr(parts.low_pass(6.0), name), expected)
+    short = in_parts(log(), 0, 20, 300)  # the first part is shorter than what is cut
+    assert short.low_pass(6.0).t[0] > 2.2
+    with pytest.raises(ArgumentError, match=r'cutoff: 0\.833 s at each end .* has 1\.59 s: a cut-off .* above 3 Hz'):
+        parts.low_pass(3.0)
+
+
+def test_logs_of_one_arm_are_joined_with_a_gap():
+    one, other = log()[:100], log()[50:]
+    both = Log.joined([one, other, other])
+    assert len(both) == 600 and [len(part) for part in both.segments()] == [100, 250, 250]
+    assert both.t[100] == pytest.approx(one.t[-1] + 10.0) and both.t[:100].tolist() == one.t.tolist()
+    np.testing.assert_array_equal(both.tau, np.concatenate([one.tau, other.tau, other.tau]))
+    later = replace(other, t=other.t + 5.0)
+    assert Log.joined([one, later]).t[100:].tolist() == later.t.tolist()
+
+
+@pytest.mark.parametrize(
+    ('other', 'culprit'),
+    [
+        (Log(T, *4 * [np.ones((300, 4))]), r'logs\[2\]: expected q \(m, 3\), .* as in the first, got q \(m, 4\)'),
+        (log(effort='current'), "effort 'torque', temperatures as in the first, got .* effort 'current'"),
+        (log(temperature=None), 'temperatures as in the first, got .*, no temperatures'),
+    ],
+)
+def test_logs_that_do_not_fit_together_are_refused_by_name(other, culprit):
+    with pytest.raises(ArgumentError, match=culprit):
+        Log.joined([log(), log(), other])
+    with pytest.raises(ArgumentError, match='logs: expected at least one'):
+        Log.joined([])
 
 
 @pytest.mark.parametrize('delay', [0.013, -0.02])
@@ -150,6 +216,9 @@ def test_a_delay_is_found_and_taken_away(delay):
     again = log(q=wave, tau=late).without_delay(found)
     assert len(again) < len(T)
     np.testing.assert_allclose(again.tau, again.q, rtol=0, atol=1e-4)
+    parts = in_parts(log(q=wave, tau=late), 0, 120, 300)
+    assert estimate_delay(parts.t, 7.0 * parts.tau + 2.0, parts.q) == pytest.approx(delay, abs=1e-5)
+    np.testing.assert_allclose(*(getattr(parts.without_delay(delay), name) for name in ('tau', 'q')), rtol=0, atol=1e-4)
     with pytest.raises(ArgumentError, match='delay: expected a part of the duration'):
         log().without_delay(5.0)
 

@@ -40,7 +40,10 @@ def motion(robot, duration=12.0, rate=40.0, rest=0.0, delay=0.0, noise=0.0) -> L
 
 
 def standing(robot, poses, rate=40.0) -> Log:
-    """Return the arm at rest, then at each pose twice for 1 s, approached from 0.1 rad below, and from above."""
+    """Return the arm at rest, then at each pose twice for 1 s, approached from 0.1 rad below, and from above.
+
+    The last pose lasts 2 s, since a low-pass cuts the ends of a log.
+    """
     ways = [pose + side * 0.1 * np.array([[1.0], [0.0]]) for pose in poses for side in (-1.0, 1.0)]
     knots = np.concatenate(ways)
     s = np.arange(0.0, 1.0, 1.0 / rate)[:, None]
@@ -55,7 +58,7 @@ def standing(robot, poses, rate=40.0) -> Log:
             q.append(np.tile(end, (len(s), 1)))
             qd.append(np.zeros_like(q[-1]))
             direction.append(direction[-1])
-    q, qd, direction = (np.concatenate(parts) for parts in (q, qd, direction))
+    q, qd, direction = (np.concatenate([*parts, parts[-1]]) for parts in (q, qd, direction))
     tau = robot.gravity_torque(q) + direction * robot.friction.coulomb
     return Log(np.arange(len(q)) / rate, q, qd, np.zeros_like(q), tau)
 

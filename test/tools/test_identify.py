@@ -19,7 +19,7 @@ DELAY = 0.012
 @pytest.fixture(scope='module')
 def logs(tmp_path_factory):
     folder = tmp_path_factory.mktemp('logs')
-    log = motion(TRUE, duration=12.0, rate=30.0, rest=4.0, delay=DELAY, noise=0.05)
+    log = motion(TRUE, duration=13.0, rate=30.0, rest=4.0, delay=DELAY, noise=0.05)
     other = motion(TRUE, duration=8.0, rate=50.0, delay=DELAY)
     return bag_of(folder / 'bag', log, TRUE.joint_names), csv_of(folder / 'other.csv', other)
 
@@ -29,7 +29,7 @@ def test_a_bag_becomes_a_better_robot(logs, tmp_path, capsys):
     out = tmp_path / 'out'
     identify.main(['aubo_i5_lecture', str(bag), '--validate', str(other), '--output', str(out)])
     printed = capsys.readouterr().out
-    assert re.search(r'cut a rest of 3\.\d s at the start', printed) and 'cross-validating' in printed
+    assert re.search(r'cut a rest of [23]\.\d s at the start', printed) and 'cross-validating' in printed
     shifts = [float(found) for found in re.findall(r'shifting efforts by (-?[\d.]+) ms', printed)]
     # less than 1 ms is not corrected, and some two thirds of a delay are seen: friction and rotors hide the rest
     assert shifts[-1] == pytest.approx(1e3 * DELAY, abs=2.0)
