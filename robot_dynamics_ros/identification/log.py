@@ -80,7 +80,9 @@ class Log:
             object.__setattr__(self, name, array)
 
     @classmethod
-    def from_csv(cls, path: str | Path, robot: Robot | int, effort: str | None = None) -> 'Log':
+    def from_csv(
+        cls, path: str | Path, robot: Robot | int, effort: str | None = None, even_times: bool = False
+    ) -> 'Log':
         """Return the log of a CSV file, unfiltered.
 
         Its columns are t_s, q<k>_rad, qd<k>_rad_s, qdd<k>_rad_s2, and either i<k>_mA or tau<k>_Nm, for joints k = 1..n
@@ -94,6 +96,8 @@ class Log:
             The robot, or its number of joints.
         effort : {'torque', 'current', 'torque_without_gravity'}, optional
             What efforts are. Default: 'current' with columns i<k>_mA, 'torque' with tau<k>_Nm.
+        even_times : bool
+            Replace times in bursts, such as those of reception, by evenly spaced ones; gaps stay.
 
         Returns
         -------
@@ -103,7 +107,7 @@ class Log:
         Raises
         ------
         LogError
-            Naming the file with line and column.
+            Naming the file with line and column, or times in bursts.
         ArgumentError
             For an ``effort`` that the columns are not.
         """
@@ -111,7 +115,8 @@ class Log:
         meanings = [meaning for meaning in MEANINGS if (meaning == 'current') == ('i' in found)]
         effort = validation.choice(f'effort of {path}', meanings[0] if effort is None else effort, meanings)
         tau = found['i' if 'i' in found else 'tau']
-        return cls(found['t'], found['q'], found['qd'], found['qdd'], tau, found.get('T'), effort)
+        t = log_files.checked_times(Path(path), found['t'], even_times)
+        return cls(t, found['q'], found['qd'], found['qdd'], tau, found.get('T'), effort)
 
     @classmethod
     def from_bag(
@@ -121,6 +126,7 @@ class Log:
         topic: str = log_files.TOPIC,
         effort: str = 'torque',
         cutoff: float | None = CUTOFF,
+        even_times: bool = False,
     ) -> 'Log':
         """Return the joint states of a rosbag2, low-passed; needs the package rosbags.
 
@@ -142,6 +148,8 @@ class Log:
             Meaning of the field ``effort``.
         cutoff : float, optional
             Cut-off frequency of ``low_pass``, Hz. None leaves all signals as they are.
+        even_times : bool
+            Replace stamps in bursts, such as times of reception, by evenly spaced ones; gaps stay.
 
         Returns
         -------
@@ -151,11 +159,12 @@ class Log:
         Raises
         ------
         LogError
-            Naming the file, with the number of the message.
+            Naming the file, with the number of the message, or stamps in bursts.
         ArgumentError
             As ``low_pass``.
         """
         t, q, qd, tau = log_files.read_bag(Path(path), joint_names, topic)
+        t = log_files.checked_times(Path(path), t, even_times)
         log = cls(t, q, np.zeros_like(q) if qd is None else qd, np.zeros_like(q), tau, None, effort)
         parts = [_differentiated(part, qd is None) for part in log.segments() if len(part) >= 2 * EDGE + signals.FEWEST]
         if not parts:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.control.joint_order import places_of
-from robot_dynamics_ros.errors import DynamicsError
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.identification import stamps
 
 TOPIC = '/joint_states'
 JOINT_STATE = 'sensor_msgs/msg/JointState'
@@ -42,6 +43,22 @@ def read_csv(path: Path, n: int) -> dict[str, np.ndarray]:
     times, *signals = np.split(np.array(table), 1 + n * np.arange(len(symbols)), axis=1)
     found = {'t': times[:, 0] - times[0, 0], **dict(zip(symbols, signals, strict=True))}
     return found | ({'i': 1e-3 * found['i']} if 'i' in found else {})
+
+
+def checked_times(path: Path, t: np.ndarray, even_times: bool) -> np.ndarray:
+    """Return the times (m,) of a log, evenly spaced if that is asked for; LogError for stamps in bursts otherwise."""
+    if even_times:
+        try:
+            return stamps.evened(t)
+        except ArgumentError as error:
+            raise LogError(f'{path}: {error}') from None
+    if stamps.in_bursts(t):
+        median, mean = float(np.median(np.diff(t))), float(t[-1] - t[0]) / (len(t) - 1)
+        raise LogError(
+            f'{path}: stamps come in bursts, as times of reception do: half of the steps are below {median:.3g} s, the '
+            f'mean one is {mean:.3g} s. Record stamps of the driver, or read the log with even_times (--even-times)'
+        )
+    return t
 
 
 def column_names(symbols: Sequence[str], n: int) -> list[str]:

@@ -92,8 +92,40 @@ def test_a_gap_splits_a_bag(tmp_path):
             np.testing.assert_allclose(log.qdd, qdd_there, rtol=0, atol=1e-2)
 
 
+def test_stamps_in_bursts_are_refused_or_replaced_by_even_ones(tmp_path):
+    """Time of reception, where every twelve states come at once; two of the bursts are missing."""
+    true = 0.01 * np.arange(600)
+    true = true[(true < 2.155) | (true > 2.395)]
+    received = 0.12 * np.ceil(true / 0.12 + 1e-9) + 1e-5 * (np.arange(len(true)) % 12)
+    q, qd, _ = swing(true)
+    rows = zip(received, q, qd, 3.0 * q, strict=True)
+    folder = bag(tmp_path / 'bursts', [(100.0 + t, state(0.0, *row)) for t, *row in rows])
+    assert_refused(
+        folder,
+        'stamps come in bursts, as times of reception do: half of the steps are below 1e-05 s, the mean one is 0.01',
+    )
+    log = Log.from_bag(folder, NAMES, even_times=True)
+    assert len(log.segments()) == 2
+    _, _, expected = swing(log.t + 0.055)  # the middle of a burst comes 0.065 s late, its first state 0.12 s
+    np.testing.assert_allclose(log.qdd, expected, rtol=0, atol=0.1)
+    plain = bag(tmp_path / 'good', good_messages())
+    even, stamped = (Log.from_bag(plain, NAMES, cutoff=8.0, even_times=it) for it in (True, False))
+    np.testing.assert_allclose(even.qdd, stamped.qdd, rtol=0, atol=1e-4)
+
+
+def test_bursts_with_missing_samples_are_refused(tmp_path):
+    times = 0.01 * np.arange(600)
+    received = 0.12 * np.ceil(times / 0.12 + 1e-9) + 1e-5 * (np.arange(600) % 12)
+    q, qd, _ = swing(times)
+    kept = (np.arange(600) % 12 < 6) | (times < 3.0)  # half of each later burst is lost
+    rows = zip(received[kept], q[kept], qd[kept], q[kept], strict=True)
+    folder = bag(tmp_path / 'bursts', [(100.0 + t, state(0.0, *row)) for t, *row in rows])
+    with pytest.raises(LogError, match=r'bursts: stamps: at .* they are .* s off an even grid: samples are missing'):
+        Log.from_bag(folder, NAMES, even_times=True)
+
+
 def test_a_bag_of_gaps_is_refused(tmp_path):
-    times = np.concatenate([0.01 * np.arange(10) + start for start in range(3)])
+    times = np.concatenate([0.1 * np.arange(10) + start for start in (0.0, 2.0, 4.0)])
     assert_refused(bag(tmp_path / 'bad_bag', good_messages(times)), 'expected 12 messages in a row, without a gap')
 
 

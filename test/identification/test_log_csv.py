@@ -91,6 +91,17 @@ def all_gone(header, rows):
     rows.clear()
 
 
+def test_times_in_bursts_are_refused_or_replaced_by_even_ones(tmp_path):
+    values = table(rows=200)
+    values[:, 0] = 3.0 + 0.1 * np.floor(np.arange(200) / 10.0) + 1e-4 * (np.arange(200) % 10)
+    path = written(tmp_path / 'log.csv', COLUMNS, values.tolist())
+    with pytest.raises(LogError, match=r'log\.csv: stamps come in bursts, .* mean one is 0\.0095. s.*--even-times'):
+        Log.from_csv(path, len(NAMES))
+    log = Log.from_csv(path, len(NAMES), even_times=True)
+    assert np.ptp(np.diff(log.t)) < 1e-9 and np.diff(log.t).mean() == pytest.approx(0.01, rel=0.02)
+    np.testing.assert_array_equal(log.q, values[:, 1:3])
+
+
 # what is done to the log: what the error must say beside the file's name; row k is on line k + 2
 BAD_TABLES = {
     'cut short': (cut(29, 4), 'line 31: expected '),
