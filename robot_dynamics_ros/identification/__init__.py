@@ -14,6 +14,7 @@ NAMES = {
     'log_files': ('LogError',),
     'parameter_estimation': ('Identification', 'cross_validate', 'identify'),
     'payload': ('identify_payload',),
+    'plausibility': ('check_log',),
     'prediction': ('Validation', 'validate'),
     'recursive': ('RecursiveLeastSquares',),
     'residual': ('ResidualFit', 'fit_residual'),
