@@ -28,6 +28,7 @@ REVERSED = 0.1
 """Negative work, as a share of the absolute one, from which a torque that fits badly may be reversed."""
 POOR = 0.9
 """Least R2 of a joint without a finding."""
+MISSING = 'friction, contact, a coupling of motors or noise that the model lacks may be most of it'
 
 SHARES = 0.4, 2.5
 """Torque without a finding, as a share of the one that was known before."""
@@ -96,8 +97,9 @@ def _of_joint(log: Log, shown: Validation, friction: np.ndarray, j: int) -> Iter
         # a torque that moves an arm there and back does positive work: that of friction
         power = shown.measured[used, j] * log.qd[used, j]
         reversed_ = power.sum() < -REVERSED * np.abs(power).sum()
-        reason = 'it brakes the motion on average: its sign may be reversed' if reversed_ else 'see the other findings'
+        reason = 'it brakes the motion on average: its sign may be reversed' if reversed_ else MISSING
         yield f'R2 is {shown.r2[j]:.3f}, the model does not explain its torque; {reason}'
+        return  # of such a torque friction is unknown
     halves = np.array_split(np.flatnonzero(used), 2)
     scales = [factor(friction[half, j], shown.residual[half, j]) for half in halves]
     size = np.sqrt((friction[used, j] ** 2).mean()) if used.any() else 0.0

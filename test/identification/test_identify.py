@@ -203,6 +203,16 @@ def test_a_difficult_log_is_named(change, expected):
     assert expected in found_messages(change(logs.log(ARM, 1, **MOTION)))
 
 
+def test_a_torque_that_is_not_explained_says_nothing_of_friction():
+    """Nor does a finding point to others: there may be none."""
+    log = logs.log(ARM, 1, **MOTION)
+    tau = np.array(log.tau)
+    wave = 9.0 * np.sign(np.sin(0.9 * log.t))
+    tau[:, 5] = wave * np.sign(wave @ log.qd[:, 5])  # does positive work
+    found = [it.message for it in identify(ARM, replace(log, tau=tau)).findings if it.where.endswith("'wrist3_joint'")]
+    assert len(found) == 1 and 'the model does not explain its torque; friction, contact, a coupling' in found[0]
+
+
 SHORT = logs.log(ARM, 1, duration=1.0, rate=50.0)
 AT_REST = replace(SHORT, qd=0.0 * SHORT.qd)
 
