@@ -81,31 +81,39 @@ class Changes(NamedTuple):
         return float(-delay / scale) if scale else 0.0
 
 
-def motion_findings(robot: Robot, log: Log) -> Iterator[Finding]:
-    """Yield what is implausible about the motion of a log, an 'error' where it cannot be right.
+def velocity_findings(robot: Robot, log: Log) -> list[Finding]:
+    """Return what is implausible about times, positions and velocities of a log, an 'error' for what cannot be right.
 
     A log of joints with several degrees of freedom is not checked: their velocities are not the derivatives of their
     coordinates.
     """
-    if robot.nq != robot.nv or len(log) <= FEWEST:
-        return
     if in_bursts(log.t):
-        yield Finding('error', 'log', 'times come in bursts, as those of reception do: read it with even_times')
+        return [Finding('error', 'log', 'times come in bursts, as those of reception do: read it with even_times')]
+    return list(_of_derivative(robot, log.t, 'velocity', 'position', log.q, log.qd))
+
+
+def acceleration_findings(robot: Robot, log: Log) -> list[Finding]:
+    """Return what is implausible about accelerations, as ``velocity_findings``; the velocities have to be right."""
+    return list(_of_derivative(robot, log.t, 'acceleration', 'velocity', log.qd, log.qdd))
+
+
+def _of_derivative(
+    robot: Robot, t: np.ndarray, what: str, of: str, x: np.ndarray, rate: np.ndarray
+) -> Iterator[Finding]:
+    """Yield how the columns ``rate`` (m, n) differ from the derivatives of x, the columns ``of``."""
+    if robot.nq != robot.nv or len(t) <= FEWEST:
         return
-    names, found = robot.joint_names, list[Finding]()
-    for what, of, x, rate in (('velocity', 'position', log.q, log.qd), ('acceleration', 'velocity', log.qd, log.qdd)):
-        changes = Changes.of(log.t, x, rate)
-        if len(changes.signal) < FEWEST:
-            return
-        counts = np.ptp(x, axis=0) >= LEAST_CHANGE
-        counts &= np.abs(changes.signal).max(axis=0) >= WINDOW * LEAST_CHANGE
-        noisy = _noise_shares(log.t, rate) > NOISE
-        found += _mismatches(names, what, of, changes, np.flatnonzero(counts), noisy)
-        if of == 'position' and not found:
-            found += _too_fast(robot, changes)
-        if any(it.severity == 'error' for it in found):
-            break  # accelerations are derived from wrong velocities, or differ from them alone
+    changes = Changes.of(t, x, rate)
+    if len(changes.signal) < FEWEST:
+        return
+    counts = np.ptp(x, axis=0) >= LEAST_CHANGE
+    counts &= np.abs(changes.signal).max(axis=0) >= WINDOW * LEAST_CHANGE
+    found = list(
+        _mismatches(robot.joint_names, what, of, changes, np.flatnonzero(counts), _noise_shares(t, rate) > NOISE)
+    )
     yield from found
+    if of == 'position' and not found:
+        yield from _too_fast(robot, changes)
 
 
 def _too_fast(robot: Robot, changes: Changes) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from robot_dynamics_ros.identification.effort_plausibility import effort_findings
 from robot_dynamics_ros.identification.log import Log
-from robot_dynamics_ros.identification.motion_plausibility import motion_findings
+from robot_dynamics_ros.identification.motion_plausibility import acceleration_findings, velocity_findings
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.robot import Robot
 
@@ -24,15 +24,17 @@ def check_log(robot: Robot, log: Log) -> tuple[Finding, ...]:
     Returns
     -------
     tuple of Finding
-        An 'error' is a column that is wrong, with the likely reason; a 'warning' one that may be. Efforts are judged
-        where the motion has no error.
+        An 'error' is a column that is wrong, with the likely reason; a 'warning' one that may be. Accelerations are
+        judged where velocities have no error, efforts where neither has one.
 
     Raises
     ------
     ArgumentError, ModelError
         As ``Log.torque``.
     """
-    found = tuple(motion_findings(robot, log))
-    if any(it.severity == 'error' for it in found):
-        return found
-    return (*found, *effort_findings(robot, log))
+    found = list[Finding]()
+    for findings in (velocity_findings, acceleration_findings, effort_findings):
+        found += findings(robot, log)
+        if any(it.severity == 'error' for it in found):
+            break
+    return tuple(found)
