@@ -1,7 +1,7 @@
 """Identify a robot from a recorded motion: masses, centres, inertias and friction, with a report, as URDF and YAML.
 
-The log is a rosbag2 with joint states or a CSV file. With --gravity it shows the arm standing still in some 20 poses,
-and only what gravity compensation needs is identified.
+A log is a rosbag2 with joint states or a CSV file; several of one arm count as one. With --gravity they show the arm
+standing still in some 20 poses, and only what gravity compensation needs is identified.
 """
 
 import argparse
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 COMMAND = 'robot_dynamics_identify'
 PACKAGES = ('plotly', 'rosbags', 'scipy')
 METHODS = ('consistent', 'wls', 'ols')
+SETTINGS = ('method', 'friction', 'weight', 'constants_deviation')
+"""Options that are arguments of ``identify``."""
 DELAY = 1e-3
 """Delay of efforts from which on it is corrected, s."""
 ROUNDS = 3
 """Of correction: at first friction and rotors of the model explain a part of the delay."""
-POSSIBLE = 0.2, 5.0
-"""Gravity torque of an identified robot, as a share of the described one, beyond which the log is refused."""
 _BEGAN = time.monotonic()
 
 
@@ -50,8 +50,10 @@ def parser() -> argparse.ArgumentParser:
     """Return the options."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     add_robot_options(parser, '--gravity-vector')
-    parser.add_argument('log', type=Path, help='rosbag2 with joint states, or CSV file')
-    parser.add_argument('--validate', type=Path, metavar='LOG', help='log of another motion, which judges the result')
+    parser.add_argument('log', type=Path, nargs='+', help='rosbag2 with joint states, or CSV file')
+    parser.add_argument(
+        '--validate', type=Path, nargs='+', metavar='LOG', help='logs of another motion, which judge the result'
+    )
     parser.add_argument(
         '--gravity',
         dest='standing',
@@ -61,14 +63,35 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument('--effort', choices=MEANINGS, help='meaning of effort in the logs (default: torque)')
     parser.add_argument('--method', choices=METHODS, default=METHODS[0], help='default: %(default)s')
     parser.add_argument(
+        '--friction',
+        nargs='+',
+        metavar='TERM',
+        help='terms of friction, for instance viscous coulomb (default: all usual)',
+    )
+    parser.add_argument(
+        '--weight', type=float, help='weight of the description where the log says little, see identify'
+    )
+    parser.add_argument(
+        '--constants-deviation',
+        type=float,
+        metavar='SHARE',
+        help='identify torque constants, too: their relative standard deviation (default: 0, they are right)',
+    )
+    parser.add_argument(
         '--cutoff',
         type=float,
         metavar='HZ',
         help='cut-off frequency of the low-pass for all signals (default: 5 for a bag, no low-pass for a CSV file)',
     )
+    parser.add_argument(
+        '--even-times', action='store_true', help='replace times in bursts, those of reception, by evenly spaced ones'
+    )
     parser.add_argument('--topic', default='/joint_states', help='topic of the joint states (default: %(default)s)')
     parser.add_argument(
         '--joints', nargs='+', metavar='NAME', help='names in the bags of the joints of the robot, in its order'
+    )
+    parser.add_argument(
+        '--force', action='store_true', help='identify from an implausible log, and write what explains nothing'
     )
     parser.add_argument(
         '--output', type=Path, default=Path('identify_output'), help='folder of the files (default: %(default)s)'
@@ -78,19 +101,28 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options) -> None:
     """Read and check the logs, identify, judge, and write the files."""
-    from robot_dynamics_ros.tools.identify_log import Source, motion_of  # noqa: PLC0415  (needs SciPy)
+    from robot_dynamics_ros.tools.identify_log import Source, check, read_all  # noqa: PLC0415  (needs SciPy)
 
     robot = robot_of(options)
-    source = Source(options.joints or robot.joint_names, options.topic, options.effort, options.cutoff)
-    paths = [options.log, *([options.validate] if options.validate else [])]
-    if options.joints and all(path.suffix == '.csv' for path in paths):
+    groups = [paths for paths in (options.log, options.validate) if paths]
+    if options.joints and all(path.suffix == '.csv' for paths in groups for path in paths):
         raise ArgumentError('--joints: names in bags; the columns of a CSV file are in the order of the joints')
-    logs = [source.read(path, robot, say) for path in paths]
-    if not options.standing:
-        logs = [motion_of(path, log, robot, say) for path, log in zip(paths, logs, strict=True)]
+    names = options.joints or robot.joint_names
+    source = Source(names, options.topic, options.effort, options.cutoff, options.even_times)
+    logs = [read_all(source, paths, robot, options.standing, say) for paths in groups]
+    findings = [
+        check(paths, log, robot, options.standing, options.force) for paths, log in zip(groups, logs, strict=True)
+    ]
     options.output.mkdir(parents=True, exist_ok=True)
-    report = _by_standing(robot, *logs) if options.standing else _by_motion(options.log, robot, options.method, *logs)
+    settings = {name: getattr(options, name) for name in SETTINGS if getattr(options, name) is not None}
+    report = _by_standing(robot, *logs) if options.standing else _by_motion(robot, settings, *logs)
+    report = report.with_findings(it for found in findings for it in found)
     print(f'\n{report.text}\n')
+    if report.unexplained and not options.force:
+        raise DynamicsError(
+            f'nothing is written: the result explains nothing of {", ".join(report.unexplained)}, R2 is 0 or less; '
+            'see the table, or state --force'
+        )
     files = {
         'robot.urdf': report.robot.to_urdf(),
         'robot.yaml': report.robot.to_yaml(),
@@ -98,24 +130,26 @@ def run(options) -> None:
     }
     for name, text in files.items():
         (options.output / name).write_text(text, encoding='utf-8')
-    write_page(options.output / 'index.html', f'{robot.name}: {options.log.name}', report.figures, report.text)
+    title = ', '.join(path.name for path in options.log)
+    write_page(options.output / 'index.html', f'{robot.name}: {title}', report.figures, report.text)
     say(f'written to {options.output}: index.html, {", ".join(files)}')
 
 
-def _by_motion(path: Path, robot: Robot, method: str, log: 'Log', other: 'Log | None' = None) -> 'Report':
-    """Return the report on a robot that is identified from a motion, and judged by parts of it or by another one."""
+def _by_motion(robot: Robot, settings: dict, log: 'Log', other: 'Log | None' = None) -> 'Report':
+    """Return the report on a robot that is identified from a motion, and judged by parts of it or by another one.
+
+    ``settings`` are arguments of ``identify``.
+    """
     from robot_dynamics_ros.identification import (  # noqa: PLC0415
-        LogError,
         cross_validate,
         estimate_delay,
         identify,
         validate,
     )
-    from robot_dynamics_ros.identification.log_findings import factor  # noqa: PLC0415
     from robot_dynamics_ros.tools.identify_report import motion_report  # noqa: PLC0415
 
-    say(f'identifying, {method}')
-    found, late = identify(robot, log, method), 0.0
+    say(f'identifying, {settings["method"]}')
+    found, late = identify(robot, log, **settings), 0.0
     for _ in range(ROUNDS):
         now = validate(found.robot, log)
         delay = estimate_delay(log.t, now.measured, now.predicted)
@@ -123,18 +157,12 @@ def _by_motion(path: Path, robot: Robot, method: str, log: 'Log', other: 'Log | 
             break
         log, other, late = log.without_delay(delay), other and other.without_delay(delay), late + delay
         say(f'shifting efforts by {1e3 * late:.1f} ms, so much later than the motion they are, and identifying again')
-        found = identify(robot, log, method)
-    share = factor(*(it.gravity_torque(log.q) for it in (robot, found.robot))) if any(robot.gravity) else 1.0
-    if not POSSIBLE[0] < share < POSSIBLE[1]:
-        raise LogError(
-            f'{path}: the gravity torque found is {share:.2g} times the described one: its efforts have another unit '
-            'or meaning (--effort), or the robot, its gravity or its masses are others'
-        )
+        found = identify(robot, log, **settings)
     say('cross-validating: five identifications, each without a block of the log that judges it')
     judged = {
         'described': validate(robot, log),
         'identified': validate(found.robot, log),
-        'cross-validated': cross_validate(robot, log, method=method),
+        'cross-validated': cross_validate(robot, log, **settings),
     }
     if other is not None:
         judged |= {

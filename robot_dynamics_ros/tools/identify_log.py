@@ -1,5 +1,6 @@
-"""Reading of a log for identification: what is unsuitable is refused by name, a rest at the start is cut."""
+"""Reading of logs for identification: what is unsuitable is refused by name, rests at the ends are cut."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,10 @@ from robot_dynamics_ros.control.measured_effort import MEANINGS
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification import Log, LogError, moving
 from robot_dynamics_ros.identification.log import CUTOFF
-from robot_dynamics_ros.identification.prediction import predicted_torque
+from robot_dynamics_ros.identification.motion_plausibility import velocity_findings
+from robot_dynamics_ros.identification.plausibility import check_log
+from robot_dynamics_ros.identification.signals import segments
+from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.robot import Robot
 
 SHORTEST = 5.0
@@ -20,8 +24,6 @@ RANGE, SPEED = 0.05, 0.05
 """Least range (rad, m) and largest speed (rad/s, m/s) of a joint that is excited."""
 BEYOND = 0.1
 """Distance beyond a position limit that is no error of a limit, rad (m)."""
-REVERSED = -0.5
-"""Correlation of measured torques with those of the model from which on they have the other sign."""
 REST = 0.5
 """Time at rest that stays before the first motion, s."""
 
@@ -36,6 +38,7 @@ class Source(NamedTuple):
     topic: str
     effort: str | None
     cutoff: float | None
+    even_times: bool = False
 
     def read(self, path: Path, robot: Robot, say: Callable[[str], None]) -> Log:
         """Return the log of a CSV file or a bag, low-passed.
@@ -46,48 +49,70 @@ class Source(NamedTuple):
         say(f'reading {path}')
         cutoff = self.cutoff
         if path.suffix == '.csv':
-            raw = Log.from_csv(path, robot, self.effort)
+            raw = Log.from_csv(path, robot, self.effort, self.even_times)
         else:
             topic, effort = '/' + self.topic.removeprefix('/'), self.effort or 'torque'
-            raw, cutoff = Log.from_bag(path, self.joint_names, topic, effort, cutoff=None), cutoff or CUTOFF
+            raw = Log.from_bag(path, self.joint_names, topic, effort, None, self.even_times)
+            cutoff = cutoff or CUTOFF
         for j, name in enumerate(robot.joint_names):
             if not np.ptp(raw.tau[:, j]):
                 raise LogError(f'{path}: no effort: that of joint {name!r} is {raw.tau[0, j]:.4g} in all samples')
         _check_positions(path, raw, robot)
         _check_meaning(path, raw, robot, self.effort, say)
         say(f'{len(raw)} samples, {raw.t[-1] - raw.t[0]:.1f} s')
-        return raw if cutoff is None else raw.low_pass(cutoff)
+        for before, after in itertools.pairwise(segments(raw.t)):
+            gap = raw.t[before.stop - 1], raw.t[after.start]
+            say(f'a gap of {gap[1] - gap[0]:.2f} s after {gap[0]:.2f} s splits the log')
+        if cutoff is None:
+            return raw
+        smooth = raw.low_pass(cutoff)
+        say(f'{len(smooth)} samples after a low-pass at {cutoff:g} Hz, without its ends')
+        return smooth
 
 
-def motion_of(path: Path, log: Log, robot: Robot, say: Callable[[str], None]) -> Log:
-    """Return the part of a log in which the arm moves; ``say`` is told how long a rest is cut at its ends.
+def read_all(source: Source, paths: Sequence[Path], robot: Robot, standing: bool, say: Callable[[str], None]) -> Log:
+    """Return one log of all files; of a motion, unless the arm is ``standing``, without rests at the ends of each.
 
-    LogError names the file and why its motion does not suit: too short, not excited, reversed efforts.
+    LogError names the files and why their motion does not suit: too short, not excited.
     """
-    mask = moving(log.qd)
-    time = float(np.median(np.diff(log.t))) * mask.sum() if len(log) > 1 else 0.0
+    logs = [source.read(path, robot, say) for path in paths]
+    if standing:
+        return Log.joined(logs)
+    log, where = Log.joined([_without_rest(it, say) for it in logs]), ', '.join(map(str, paths))
+    mask, steps = moving(log.qd), np.diff(log.t)
+    for part in segments(log.t)[1:]:
+        steps[part.start - 1] = 0.0
+    time = float(steps[mask[1:]].sum())
     if time < SHORTEST:
-        raise LogError(f'{path}: too short: the arm moves for {time:.1f} s, expected at least {SHORTEST:g} s')
+        raise LogError(f'{where}: too short: the arm moves for {time:.1f} s, expected at least {SHORTEST:g} s')
     for j, name in enumerate(robot.joint_names):
         reach, speed = float(np.ptp(log.q[:, j])), float(np.abs(log.qd[:, j]).max())
-        if reach < RANGE or speed < SPEED:
+        if reach < RANGE or 0.0 < speed < SPEED:  # a speed of 0 is no measurement, if the position changes
             raise LogError(
-                f'{path}: not excited: joint {name!r} moves by {reach:.3g} rad, at {speed:.3g} rad/s or slower; '
+                f'{where}: not excited: joint {name!r} moves by {reach:.3g} rad, at {speed:.3g} rad/s or slower; '
                 f'move all joints by {RANGE:g} rad and faster than {SPEED:g} rad/s, or identify a part of the robot'
             )
-    tau, model = log.torque(robot)[mask], predicted_torque(robot, log)[1][mask]
-    for j, name in enumerate(robot.joint_names):
-        if np.ptp(model[:, j]) and (found := float(np.corrcoef(tau[:, j], model[:, j])[0, 1])) < REVERSED:
-            raise LogError(
-                f'{path}: reversed: the effort of joint {name!r} has a correlation of {found:.2f} with the torque of '
-                'the model: its sign is the other one, or the robot is another one'
-            )
-    return _without_rest(log, say)
+    return log
+
+
+def check(paths: Sequence[Path], log: Log, robot: Robot, standing: bool, force: bool) -> Sequence[Finding]:
+    """Return what is implausible about the log of some files; LogError for what cannot be right, unless by ``force``.
+
+    Of standing poses the velocities alone are judged.
+    """
+    found = velocity_findings(robot, log) if standing else check_log(robot, log)
+    errors = [f'{it.where}: {it.message}' for it in found if it.severity == 'error']
+    if errors and not force:
+        where = ', '.join(map(str, paths))
+        raise LogError('\n  '.join([f'{where}: implausible; --force identifies all the same', *errors]))
+    return found
 
 
 def _without_rest(log: Log, say: Callable[[str], None]) -> Log:
-    """Return the log from shortly before the first motion to shortly after the last."""
+    """Return the log from shortly before the first motion to shortly after the last, if it has one."""
     where = np.flatnonzero(moving(log.qd))
+    if not len(where):
+        return log
     begin, end = log.t[where[0]] - REST, log.t[where[-1]] + REST
     part = log[(log.t >= begin) & (log.t <= end)]
     for what, cut in (('start', part.t[0] - log.t[0]), ('end', log.t[-1] - part.t[-1])):

@@ -22,11 +22,16 @@ WIDTH = 26
 
 
 class Report(NamedTuple):
-    """The identified robot, a table as text, and figures."""
+    """The identified robot, a table as text, figures, and the joints of whose torque the result explains nothing."""
 
     robot: Robot
     text: str
     figures: list[Figure]
+    unexplained: Sequence[str]
+
+    def with_findings(self, findings: Iterable[Finding]) -> 'Report':
+        """Return the report with findings on the logs in its text."""
+        return self._replace(text='\n'.join([self.text, *_finding_lines(findings)]))
 
 
 def motion_report(found: 'Identification', judged: Mapping[str, 'Validation']) -> Report:
@@ -61,7 +66,12 @@ def motion_report(found: 'Identification', judged: Mapping[str, 'Validation']) -
                     joint_curves(robot.joint_names, frequency[1:], amplitude[1:]),
                 )
             )
-    return Report(robot, '\n'.join(lines), figures)
+    # NaN: a joint that does not move in a log is not judged by it
+    of_result = [each.r2 > 0.0 for title, each in judged.items() if title == 'identified']
+    of_result += [~(each.r2 <= 0.0) for title, each in judged.items() if not title.startswith('described')]
+    explained = np.all(of_result, axis=0)
+    unexplained = [name for name, it in zip(robot.joint_names, explained, strict=True) if not it]
+    return Report(robot, '\n'.join(lines), figures, unexplained)
 
 
 def standing_report(described: Robot, found: 'GravityIdentification', log: Log, other: Log | None) -> Report:
@@ -94,7 +104,9 @@ def standing_report(described: Robot, found: 'GravityIdentification', log: Log, 
             }
             curves = [Curve(label, COLOURS[label], number, values[:, j]) for label, values in columns.items()]
             figures.append(Figure(f'poses_{j + 1}{_stem(suffix)}', f'{name}{suffix}', Axis('pose', ''), TORQUE, curves))
-    return Report(robot, '\n'.join(lines), figures)
+    # joints without gravity have friction alone: all are judged together
+    explains = (errors[0] ** 2).sum() < poses[''].tau.var(axis=0).sum()
+    return Report(robot, '\n'.join(lines), figures, () if explains else robot.joint_names)
 
 
 def _static_torque(robot: Robot, found: 'GravityIdentification', poses: StandingPoses) -> np.ndarray:
@@ -132,7 +144,7 @@ def _torque_figures(robot: Robot, described: 'Validation', identified: 'Validati
         yield Figure(f'torque_{j + 1}{_stem(suffix)}', f'{name}{suffix}', Axis('time', 's'), TORQUE, curves)
 
 
-def _finding_lines(findings: Sequence[Finding]) -> Iterable[str]:
+def _finding_lines(findings: Iterable[Finding]) -> Iterable[str]:
     """Yield the lines of findings."""
     for it in findings:
         yield f'{it.severity}: {it.where}: {it.message}'

@@ -51,6 +51,40 @@ def test_a_bag_becomes_a_better_robot(logs, tmp_path, capsys):
     assert len(re.findall(r'id="torque_\d', page)) == 12 and len(re.findall(r'id="spectrum', page)) == 2
 
 
+def test_several_logs_with_chosen_terms_of_friction(tmp_path, capsys):
+    log, out = motion(TRUE, duration=9.0, rate=40.0), tmp_path / 'out'
+    paths = [csv_of(tmp_path / f'{k}.csv', part) for k, part in enumerate((log[:190], log[170:]))]
+    words = ['aubo_i5_lecture', *map(str, paths), '--friction', 'viscous', 'coulomb', '--weight', '0.1']
+    identify.main([*words, '--validate', *map(str, paths), '--output', str(out)])
+    printed = capsys.readouterr().out
+    assert printed.count('reading') == 4 and 'a payload, wrong masses, or another scale of all efforts' in printed
+    robot = Robot.from_yaml(out / 'robot.yaml')
+    assert robot.friction.coulomb.all() and not robot.friction.offset.any() and not robot.friction.load.any()
+    assert '0.csv, 1.csv' in (out / 'index.html').read_text()
+    with pytest.raises(SystemExit, match="friction: no term 'sticky'"):
+        identify.main([*words[:3], '--friction', 'sticky', '--output', str(out)])
+    with pytest.raises(SystemExit, match='constants_deviation: expected currents'):
+        identify.main([*words[:3], '--constants-deviation', '0.1', '--output', str(out)])
+
+
+def test_what_explains_nothing_is_not_written_unless_by_force(tmp_path, capsys, monkeypatch):
+    log, out = motion(TRUE, duration=8.0, rate=40.0), tmp_path / 'out'
+    tau = np.array(log.tau)
+    tau[:, 5] = 9.0 * np.sign(np.sin(0.9 * log.t))  # of something else
+    words = ['aubo_i5', str(csv_of(tmp_path / 'log.csv', replace(log, tau=tau))), '--output', str(out)]
+    reports, by_motion = [], identify._by_motion
+    monkeypatch.setattr(identify, '_by_motion', lambda *args: reports.append(by_motion(*args)) or reports[0])
+    with pytest.raises(SystemExit) as ended:
+        identify.main(words)
+    assert str(ended.value).endswith(
+        'explains nothing of wrist3_joint, R2 is 0 or less; see the table, or state --force'
+    )
+    assert not list(out.iterdir()) and 'no motion explains its effort' in capsys.readouterr().out
+    monkeypatch.setattr(identify, '_by_motion', lambda *_: reports[0])
+    identify.main([*words, '--force'])
+    assert sorted(it.name for it in out.iterdir()) == ['actuators.yaml', 'index.html', 'robot.urdf', 'robot.yaml']
+
+
 def test_standing_poses_become_gravity_torques(tmp_path, capsys):
     described = Robot.named('aubo_i5_lecture')
     poses = gravity_poses(described, 16)
@@ -76,6 +110,9 @@ def test_what_does_not_suit_ends_with_the_reason(logs, tmp_path):
     bag, other = logs
     log = motion(TRUE, duration=8.0, rate=50.0)
     millis = csv_of(tmp_path / 'millis.csv', replace(log, tau=1e3 * log.tau))
+    bursts = csv_of(
+        tmp_path / 'bursts.csv', replace(log, t=0.4 * np.floor(log.t**2 / 8.0 / 0.4) + 1e-4 * np.arange(400))
+    )
     for words, reason in (
         (['aubo_i5', 'nowhere'], "File 'nowhere' does not exist"),
         (['aubo_i6', str(bag)], "robot 'aubo_i6' is not part of the package"),
@@ -84,7 +121,10 @@ def test_what_does_not_suit_ends_with_the_reason(logs, tmp_path):
         (['aubo_i5', str(other), '--cutoff', '40'], 'cutoff: expected at least'),
         (['aubo_i5', str(other), '--gravity'], 'log: the arm never stands still'),
         (['aubo_i5', str(millis), '--joints', 'one'], '--joints: names in bags'),
-        (['aubo_i5', str(millis)], 'millis.csv: the gravity torque found is '),
+        (['aubo_i5', str(millis)], 'millis.csv: implausible'),
+        (['aubo_i5', str(bursts)], 'or read the log with even_times (--even-times)'),
+        (['aubo_i5', str(bursts), '--even-times'], 'bursts.csv: stamps: at '),
+        (['aubo_i5', str(millis)], 'efforts have another unit or meaning'),
     ):
         with pytest.raises(SystemExit, match=re.escape(reason)) as ended:
             identify.main([*words, '--output', str(tmp_path / 'out')])

@@ -3,14 +3,14 @@
 from dataclasses import replace
 from functools import cache
 
-from support.motion_logs import bag_of, csv_of, motion
+from support.motion_logs import bag_of, csv_of, motion, standing
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.identification import LogError
-from robot_dynamics_ros.tools.identify_log import Source, motion_of
+from robot_dynamics_ros.identification import Log, LogError
+from robot_dynamics_ros.tools.identify_log import Source, check, read_all
 
 ROBOT = Robot.named('aubo_i5').with_binding('generic')
 NAMES = ROBOT.joint_names
@@ -20,6 +20,11 @@ PLAIN = Source(NAMES, '/joint_states', None, None)
 @cache
 def good():
     return motion(ROBOT)
+
+
+def motion_of(folder, log, robot, said=lambda _: None):
+    """The motion that is read from a CSV file of the log."""
+    return read_all(PLAIN, [csv_of(folder / 'some.csv', log)], robot, False, said)
 
 
 def changed(name, joint, value):
@@ -32,7 +37,7 @@ def changed(name, joint, value):
 def test_a_good_log_is_read_as_it_is_and_low_passed_on_request(tmp_path):
     said = []
     log = PLAIN.read(csv_of(tmp_path / 'log.csv', good()), ROBOT, said.append)
-    assert len(motion_of(tmp_path / 'log.csv', log, ROBOT, said.append)) == len(log)
+    assert len(motion_of(tmp_path, log, ROBOT, said.append)) == len(log)
     np.testing.assert_allclose(log.tau, good().tau, rtol=1e-12)
     assert any('480 samples, 12.0 s' in line for line in said) and any('effort at rest: ' in line for line in said)
     smooth = PLAIN._replace(cutoff=3.0).read(tmp_path / 'log.csv', ROBOT, said.append)
@@ -95,33 +100,81 @@ def test_rests_at_the_ends_are_cut_and_said(tmp_path):
         q=np.r_[log.q, np.tile(log.q[-1], (len(still), 1))],
         qd=np.r_[log.qd, 0.0 * still.qd],
         qdd=np.r_[log.qdd, 0.0 * still.qdd],
-        tau=np.r_[log.tau, still.tau],
+        tau=np.r_[log.tau, np.tile(ROBOT.gravity_torque(log.q[-1]), (len(still), 1))],
     )
     said = []
     part = motion_of(tmp_path, ends, ROBOT, said.append)
     assert part.t[0] == pytest.approx(6.5, abs=0.1) and part.t[-1] == pytest.approx(19.5, abs=0.1)
-    assert said == ['cut a rest of 6.5 s at the start', 'cut a rest of 2.6 s at the end']
-    assert len(motion_of(tmp_path, part, ROBOT, said.append)) == len(part) and len(said) == 2
+    assert [line for line in said if line.startswith('cut')] == [
+        'cut a rest of 6.5 s at the start',
+        'cut a rest of 2.6 s at the end',
+    ]
+    assert len(motion_of(tmp_path, part, ROBOT)) == len(part)
+
+
+def test_several_logs_are_one_whose_rests_are_cut_one_by_one(tmp_path):
+    """Each is too short for an identification, and in the second one a joint hardly moves."""
+    log, said = motion(ROBOT, duration=4.0, rest=3.0), []
+    slow = replace(
+        log, q=np.where(np.arange(6) == 5, 0.01, 1.0) * log.q, qd=np.where(np.arange(6) == 5, 0.01, 1.0) * log.qd
+    )
+    paths = [csv_of(tmp_path / f'{k}.csv', it) for k, it in enumerate((log, slow, log))]
+    both = read_all(PLAIN, paths, ROBOT, False, said.append)
+    assert len(both.segments()) == 3 and said.count('cut a rest of 2.5 s at the start') == 3
+    assert both.t[-1] == pytest.approx(2.5 + 3 * 4.5 + 2 * 10.0, abs=0.2)
+    with pytest.raises(LogError, match=r'0\.csv: too short: the arm moves for [34]\.\d s'):
+        read_all(PLAIN, paths[:1], ROBOT, False, said.append)
+    with pytest.raises(LogError, match=r"1\.csv, .*1\.csv: not excited: joint 'wrist3_joint' moves by 0\.0"):
+        read_all(PLAIN, [paths[1], paths[1]], ROBOT, False, said.append)
+
+
+def test_a_gap_is_said_and_is_no_motion(tmp_path):
+    log, said = motion(ROBOT, duration=6.0), []
+    parts = [log[:80], log[-80:]]
+    gap = Log.joined([parts[0], replace(parts[1], t=parts[1].t + 60.0)])
+    with pytest.raises(LogError, match=r'too short: the arm moves for [34]\.\d s'):
+        motion_of(tmp_path, gap, ROBOT, said.append)
+    assert any('a gap of 6' in line and 'splits the log' in line for line in said)
 
 
 UNSUITABLE = {
     'too short': (lambda: good()[:120], r'too short: the arm moves for 3\.\d s, expected at least 5 s'),
-    'never moves': (lambda: changed('qd', slice(None), 0.0), 'too short: the arm moves for 0.0 s'),
+    'never moves': (lambda: replace(good(), qd=0.0 * good().qd), 'too short: the arm moves for 0.0 s'),
     'a joint stands': (lambda: changed('q', 4, 0.2), "not excited: joint 'wrist2_joint' moves by 0 rad"),
     'a joint is slow': (lambda: changed('qd', 4, 0.01), "not excited: joint 'wrist2_joint' moves by .* at 0.01 rad/s"),
-    'reversed': (
-        lambda: changed('tau', 1, -good().tau[:, 1]),
-        r"reversed: the effort of joint 'upperArm_joint' has a correlation of -(1|0\.[6-9]\d*)",
-    ),
 }
 
 
 @pytest.mark.parametrize(('log', 'reason'), UNSUITABLE.values(), ids=UNSUITABLE)
 def test_an_unsuitable_motion_is_refused_by_name(tmp_path, log, reason):
-    with pytest.raises(LogError, match=rf'some\.bag: {reason}'):
-        motion_of(tmp_path / 'some.bag', log(), ROBOT, lambda _: None)
+    with pytest.raises(LogError, match=rf'some\.csv: {reason}'):
+        motion_of(tmp_path, log(), ROBOT)
 
 
-def test_a_description_with_wrong_masses_does_not_make_efforts_reversed(tmp_path):
+def test_an_implausible_log_is_refused_unless_by_force(tmp_path):
+    """All faults are named at once, before anything is identified."""
+    paths = [tmp_path / 'a.csv', tmp_path / 'b.csv']
+    wrong = changed('tau', [1, 4], -good().tau[:, [1, 4]])
+    with pytest.raises(LogError) as caught:
+        check(paths, wrong, ROBOT, standing=False, force=False)
+    first, *others = str(caught.value).splitlines()
+    assert first == f'{paths[0]}, {paths[1]}: implausible; --force identifies all the same'
+    assert [line.split(': ')[0] for line in others] == ["  joint 'upperArm_joint'", "  joint 'wrist2_joint'"]
+    assert all('its effort is reversed' in line for line in others)
+    assert [it.severity for it in check(paths, wrong, ROBOT, standing=False, force=True)] == ['error'] * 2
+    assert check(paths, good(), ROBOT, standing=False, force=False) == ()
+
+
+def test_of_standing_poses_velocities_alone_are_judged(tmp_path):
+    poses = np.random.default_rng(1).uniform(-1.0, 1.0, (4, 6))
+    log = standing(ROBOT, poses)
+    assert check([tmp_path], replace(log, tau=-log.tau), ROBOT, standing=True, force=False) == []
+    with pytest.raises(LogError, match=r'velocities are 57\.3 times the derivative of the positions: .* in degrees'):
+        check([tmp_path], replace(log, qd=np.degrees(log.qd)), ROBOT, standing=True, force=False)
+
+
+def test_a_description_with_wrong_masses_makes_no_log_implausible(tmp_path):
     lecture = Robot.named('aubo_i5_lecture').with_binding('generic')
-    assert len(motion_of(tmp_path, good(), lecture, lambda _: None)) == len(good())
+    assert len(motion_of(tmp_path, good(), lecture)) == len(good())
+    (found,) = check([tmp_path], good(), lecture, standing=False, force=False)
+    assert found.severity == 'warning' and 'a payload, wrong masses, or another scale' in found.message
