@@ -58,27 +58,39 @@ class Source(NamedTuple):
             if not np.ptp(raw.tau[:, j]):
                 raise LogError(f'{path}: no effort: that of joint {name!r} is {raw.tau[0, j]:.4g} in all samples')
         _check_positions(path, raw, robot)
-        _check_meaning(path, raw, robot, self.effort, say)
+        smooth = raw if cutoff is None else raw.low_pass(cutoff)
+        _check_meaning(path, raw, smooth, robot, self.effort, say)
         say(f'{len(raw)} samples, {raw.t[-1] - raw.t[0]:.1f} s')
         for before, after in itertools.pairwise(segments(raw.t)):
             gap = raw.t[before.stop - 1], raw.t[after.start]
             say(f'a gap of {gap[1] - gap[0]:.2f} s after {gap[0]:.2f} s splits the log')
-        if cutoff is None:
-            return raw
-        smooth = raw.low_pass(cutoff)
-        say(f'{len(smooth)} samples after a low-pass at {cutoff:g} Hz, without its ends')
+        if cutoff is not None:
+            say(f'{len(smooth)} samples after a low-pass at {cutoff:g} Hz, without its ends')
         return smooth
 
 
 def read_all(source: Source, paths: Sequence[Path], robot: Robot, standing: bool, say: Callable[[str], None]) -> Log:
-    """Return one log of all files; of a motion, unless the arm is ``standing``, without rests at the ends of each.
-
-    LogError names the files and why their motion does not suit: too short, not excited.
-    """
+    """Return one log of all files, without rests at the ends of each unless the arm is ``standing``."""
     logs = [source.read(path, robot, say) for path in paths]
-    if standing:
-        return Log.joined(logs)
-    log, where = Log.joined([_without_rest(it, say) for it in logs]), ', '.join(map(str, paths))
+    return Log.joined(logs if standing else [_without_rest(it, say) for it in logs])
+
+
+def check(paths: Sequence[Path], log: Log, robot: Robot, standing: bool, force: bool) -> Sequence[Finding]:
+    """Return what is implausible about the log of some files; LogError for what cannot be right, unless by ``force``.
+
+    Of standing poses the velocities alone are judged; a motion that does not suit is refused anyway.
+    """
+    found, where = velocity_findings(robot, log) if standing else check_log(robot, log), ', '.join(map(str, paths))
+    errors = [f'{it.where}: {it.message}' for it in found if it.severity == 'error']
+    if errors and not force:
+        raise LogError('\n  '.join([f'{where}: implausible; --force identifies all the same', *errors]))
+    if not standing:
+        _check_motion(where, log, robot)
+    return found
+
+
+def _check_motion(where: str, log: Log, robot: Robot) -> None:
+    """Raise LogError naming the files and why their motion does not suit: too short, not excited."""
     mask, steps = moving(log.qd), np.diff(log.t)
     for part in segments(log.t)[1:]:
         steps[part.start - 1] = 0.0
@@ -87,25 +99,11 @@ def read_all(source: Source, paths: Sequence[Path], robot: Robot, standing: bool
         raise LogError(f'{where}: too short: the arm moves for {time:.1f} s, expected at least {SHORTEST:g} s')
     for j, name in enumerate(robot.joint_names):
         reach, speed = float(np.ptp(log.q[:, j])), float(np.abs(log.qd[:, j]).max())
-        if reach < RANGE or 0.0 < speed < SPEED:  # a speed of 0 is no measurement, if the position changes
+        if reach < RANGE or speed < SPEED:
             raise LogError(
                 f'{where}: not excited: joint {name!r} moves by {reach:.3g} rad, at {speed:.3g} rad/s or slower; '
                 f'move all joints by {RANGE:g} rad and faster than {SPEED:g} rad/s, or identify a part of the robot'
             )
-    return log
-
-
-def check(paths: Sequence[Path], log: Log, robot: Robot, standing: bool, force: bool) -> Sequence[Finding]:
-    """Return what is implausible about the log of some files; LogError for what cannot be right, unless by ``force``.
-
-    Of standing poses the velocities alone are judged.
-    """
-    found = velocity_findings(robot, log) if standing else check_log(robot, log)
-    errors = [f'{it.where}: {it.message}' for it in found if it.severity == 'error']
-    if errors and not force:
-        where = ', '.join(map(str, paths))
-        raise LogError('\n  '.join([f'{where}: implausible; --force identifies all the same', *errors]))
-    return found
 
 
 def _without_rest(log: Log, say: Callable[[str], None]) -> Log:
@@ -132,8 +130,14 @@ def _check_positions(path: Path, log: Log, robot: Robot) -> None:
         )
 
 
-def _check_meaning(path: Path, log: Log, robot: Robot, stated: str | None, say: Callable[[str], None]) -> None:
-    """Say what efforts at rest tell; LogError if they fit another meaning than ``torque``, which nobody has stated."""
+def _check_meaning(
+    path: Path, log: Log, smooth: Log, robot: Robot, stated: str | None, say: Callable[[str], None]
+) -> None:
+    """Say what efforts at rest tell; LogError if they fit another meaning than ``torque``, which nobody has stated.
+
+    It also has what the motion tells of single joints, by the ``smooth`` log: with efforts of another sign or order a
+    meaning may fit by chance.
+    """
     fits, sentence = log.effort_at_rest(robot)
     say(f'effort at rest: {sentence}')
     if fits is not False or stated or log.effort == 'current':
@@ -144,4 +148,6 @@ def _check_meaning(path: Path, log: Log, robot: Robot, stated: str | None, say: 
         except ArgumentError:  # a current without torque constants
             continue
         if found:
-            raise LogError(f'{path}: its efforts at rest look like {other}, not torque; state them by --effort')
+            text = f'{path}: its efforts at rest look like {other}, not torque; state them by --effort'
+            of_joints = [f'but {it.where}: {it.message}' for it in check_log(robot, smooth) if it.where != 'log']
+            raise LogError('\n  '.join([text, *of_joints]))

@@ -23,8 +23,11 @@ def good():
 
 
 def motion_of(folder, log, robot, said=lambda _: None):
-    """The motion that is read from a CSV file of the log."""
-    return read_all(PLAIN, [csv_of(folder / 'some.csv', log)], robot, False, said)
+    """The motion that is read from a CSV file of the log, and checked."""
+    path = csv_of(folder / 'some.csv', log)
+    read = read_all(PLAIN, [path], robot, False, said)
+    check([path], read, robot, standing=False, force=True)
+    return read
 
 
 def changed(name, joint, value):
@@ -115,17 +118,16 @@ def test_rests_at_the_ends_are_cut_and_said(tmp_path):
 def test_several_logs_are_one_whose_rests_are_cut_one_by_one(tmp_path):
     """Each is too short for an identification, and in the second one a joint hardly moves."""
     log, said = motion(ROBOT, duration=4.0, rest=3.0), []
-    slow = replace(
-        log, q=np.where(np.arange(6) == 5, 0.01, 1.0) * log.q, qd=np.where(np.arange(6) == 5, 0.01, 1.0) * log.qd
-    )
+    share = np.where(np.arange(6) == 5, 0.01, 1.0)
+    slow = replace(log, **{name: share * getattr(log, name) for name in ('q', 'qd', 'qdd')})
     paths = [csv_of(tmp_path / f'{k}.csv', it) for k, it in enumerate((log, slow, log))]
     both = read_all(PLAIN, paths, ROBOT, False, said.append)
     assert len(both.segments()) == 3 and said.count('cut a rest of 2.5 s at the start') == 3
     assert both.t[-1] == pytest.approx(2.5 + 3 * 4.5 + 2 * 10.0, abs=0.2)
     with pytest.raises(LogError, match=r'0\.csv: too short: the arm moves for [34]\.\d s'):
-        read_all(PLAIN, paths[:1], ROBOT, False, said.append)
+        check(paths[:1], read_all(PLAIN, paths[:1], ROBOT, False, said.append), ROBOT, standing=False, force=False)
     with pytest.raises(LogError, match=r"1\.csv, .*1\.csv: not excited: joint 'wrist3_joint' moves by 0\.0"):
-        read_all(PLAIN, [paths[1], paths[1]], ROBOT, False, said.append)
+        check(paths[1:2] * 2, read_all(PLAIN, paths[1:2] * 2, ROBOT, False, said.append), ROBOT, False, force=False)
 
 
 def test_a_gap_is_said_and_is_no_motion(tmp_path):
@@ -163,6 +165,23 @@ def test_an_implausible_log_is_refused_unless_by_force(tmp_path):
     assert all('its effort is reversed' in line for line in others)
     assert [it.severity for it in check(paths, wrong, ROBOT, standing=False, force=True)] == ['error'] * 2
     assert check(paths, good(), ROBOT, standing=False, force=False) == ()
+
+
+def test_velocities_of_zero_are_not_a_motion_that_is_too_short(tmp_path):
+    path = csv_of(tmp_path / 'log.csv', replace(good(), qd=0.0 * good().qd, qdd=0.0 * good().qdd))
+    log = read_all(PLAIN, [path], ROBOT, False, lambda _: None)
+    with pytest.raises(LogError, match=r"implausible.*\n  joint 'shoulder_joint': its velocity is 0 in all samples"):
+        check([path], log, ROBOT, standing=False, force=False)
+
+
+def test_a_meaning_that_fits_by_chance_comes_with_what_the_motion_tells(tmp_path):
+    log = motion(ROBOT, rest=3.0)
+    path = csv_of(tmp_path / 'log.csv', replace(log, tau=log.tau[:, [0, 2, 1, 3, 4, 5]]))
+    reason = (
+        r"torque_without_gravity, not torque; .*\n  but joint 'upperArm_joint': the motion of joint 'foreArm_joint'"
+    )
+    with pytest.raises(LogError, match=reason):
+        PLAIN.read(path, ROBOT, lambda _: None)
 
 
 def test_of_standing_poses_velocities_alone_are_judged(tmp_path):
