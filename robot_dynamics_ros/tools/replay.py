@@ -47,6 +47,7 @@ def main(arguments=None) -> None:
         robot = robot_of(options)
         # read first, so that a wrong log ends the command before a node starts
         log = read_log(options.log, robot, options.topic, options.effort)
+        print_findings(robot, log)
         options.output.mkdir(parents=True, exist_ok=True)
         replay(log, options.log.name, robot.joint_names, node_parameters(options), options.output)
     except (DynamicsError, OSError) as error:
@@ -78,8 +79,8 @@ def parser() -> argparse.ArgumentParser:
 def read_log(path: Path, robot: Robot, topic: str = TOPIC, effort: str | None = None) -> 'Log':
     """Return the log of a CSV file or a bag with joint torques as measured; the motion of a bag is low-passed.
 
-    Times of a bag begin with 0, where the low-pass is accurate.
-    A stated ``effort`` of a bag is compared with gravity where the arm stands still, which is printed.
+    Times of a bag begin with 0, where the low-pass is accurate. A stated ``effort`` of a bag is compared with gravity
+    where the arm stands still, which is printed.
     """
     from robot_dynamics_ros.identification import Log  # noqa: PLC0415  (needs SciPy)
 
@@ -98,6 +99,14 @@ def read_log(path: Path, robot: Robot, topic: str = TOPIC, effort: str | None = 
         return replace(log, tau=log.torque(robot), effort='torque')
     except ModelError as error:
         raise DynamicsError(f'{path}: motor currents: {error}') from None
+
+
+def print_findings(robot: Robot, log: 'Log') -> None:
+    """Print what is implausible about a log: what follows then compares what cannot be compared."""
+    from robot_dynamics_ros.identification import check_log  # noqa: PLC0415  (needs SciPy)
+
+    for it in check_log(robot, log):
+        print(it, flush=True)
 
 
 def node_parameters(options) -> dict:

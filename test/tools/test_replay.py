@@ -70,6 +70,15 @@ def test_a_bag_with_another_topic_is_replayed(played, tmp_path, given):
     assert 90 < len(read) < 100 and 1.5 < start < 1.6
 
 
+def test_what_is_implausible_about_a_log_is_printed(played, tmp_path, capsys):
+    times, names = 0.01 * np.arange(300), Robot.named('aubo_i5').joint_names
+    messages = [(t, state(1.0 + t, [np.sin(t)] * 6, [np.degrees(np.cos(t))] * 6, [t] * 6, names)) for t in times]
+    replay.main(['aubo_i5', str(bag(tmp_path / 'bag', messages)), '--output', str(tmp_path / 'out')])
+    assert len(played) == 1
+    text = 'error: log: velocities are 57.3 times the derivative of the positions: the velocity is in degrees'
+    assert text in capsys.readouterr().out
+
+
 def test_a_wrong_log_or_robot_is_refused_before_a_node_starts(played, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(tmp_path / 'two_joints.csv', COLUMNS, table().tolist())
