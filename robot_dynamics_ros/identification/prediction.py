@@ -44,8 +44,11 @@ class Validation:
         return np.ma.array(torque, mask=~self.moving)
 
     def spectrum(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return frequencies (k,) Hz and amplitudes of the residual (k, n) N m (N), samples taken as even in time."""
-        rate = (len(self.t) - 1) / (self.t[-1] - self.t[0])
+        """Return frequencies (k,) Hz and amplitudes of the residual (k, n) N m (N), samples taken as even in time.
+
+        Their period is the median one: gaps do not count.
+        """
+        rate = 1.0 / float(np.median(np.diff(self.t)))
         frequencies, power = periodogram(self.residual, rate, 'hann', detrend=False, scaling='spectrum', axis=0)
         return frequencies, np.sqrt(2.0 * power)
 
