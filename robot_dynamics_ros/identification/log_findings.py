@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from robot_dynamics_ros.identification.log import Log
+from robot_dynamics_ros.identification.motion_plausibility import acceleration_findings, velocity_findings
 from robot_dynamics_ros.identification.prediction import Validation
 from robot_dynamics_ros.identification.signals import FEWEST, LARGEST_DELAY, estimate_delay, moving
 from robot_dynamics_ros.model.model import Finding
@@ -36,6 +37,8 @@ SHARES = 0.4, 2.5
 
 def log_findings(robot: Robot, known: Robot, log: Log, shown: Validation) -> Iterator[Finding]:
     """Yield what makes the result doubtful: a log, the ``validation`` of the robot found, gravity unlike ``known``."""
+    yield from velocity_findings(robot, log)
+    yield from acceleration_findings(robot, log)
     for text in (*_of_time(log), *_of_delay(log, shown)):
         yield Finding('warning', 'log', text)
     yield from unit_findings('gravity', robot.gravity_torque(log.q), known.gravity_torque(log.q), known.name)

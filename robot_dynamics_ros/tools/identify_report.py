@@ -30,8 +30,9 @@ class Report(NamedTuple):
     unexplained: Sequence[str]
 
     def with_findings(self, findings: Iterable[Finding]) -> 'Report':
-        """Return the report with findings on the logs in its text."""
-        return self._replace(text='\n'.join([self.text, *_finding_lines(findings)]))
+        """Return the report with findings on the logs in its text, as far as it has not said so."""
+        lines = self.text.splitlines()
+        return self._replace(text='\n'.join([*lines, *(it for it in _finding_lines(findings) if it not in lines)]))
 
 
 def motion_report(found: 'Identification', judged: Mapping[str, 'Validation']) -> Report:

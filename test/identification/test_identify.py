@@ -193,6 +193,8 @@ def after_a_rest(log):
         (lambda log: log[: len(log) // 2], 'the arm is in motion for 10.0 s: 15 s or more'),
         (after_a_rest, 'the arm stands still for 7.0 s'),
         (lambda log: replace(log, tau=-log.tau), 'its sign may be reversed'),
+        (lambda log: replace(log, qd=np.degrees(log.qd)), 'velocities are 57.3 times the derivative of the positions'),
+        (lambda log: replace(log, qdd=-log.qdd), 'accelerations are -1 times the derivative of the velocities'),
         (
             lambda log: replace(log, tau=log.tau + 10.0 * np.sign(log.qd) * (log.t[:, None] > 10.0)),
             'to the second half',
@@ -244,6 +246,8 @@ def test_a_residual_is_shown_with_its_frequency():
     log = logs.log(ARM, 1, noise=0.0, **MOTION)
     disturbed = replace(log, tau=log.tau + np.sin(2.0 * np.pi * 5.02 * log.t)[:, None])
     shown = validate(ARM, disturbed)
+    both = validate(ARM, Log.joined([disturbed, disturbed])).spectrum()
+    assert both[0][both[1].argmax(axis=0)] == pytest.approx(np.full(6, 5.02), abs=0.05)
     frequencies, amplitudes = shown.spectrum()
     # the window leaves nothing a few lines away
     assert amplitudes[np.abs(frequencies - 5.02) > 0.5].max() < 0.01
