@@ -180,7 +180,7 @@ def _noise_shares(t: np.ndarray, x: np.ndarray) -> np.ndarray:
 
     White noise has third differences of sqrt(20) times its size; those of a smooth signal vanish.
     """
-    differences = [np.diff(x[part], 3, axis=0) for part in segments(t)]
-    noise = np.sqrt((np.concatenate(differences) ** 2).mean(axis=0) / 20.0)
+    differences = np.concatenate([np.diff(x[part], 3, axis=0) for part in segments(t)])
+    noise = np.sqrt((differences**2).sum(axis=0) / (20.0 * max(1, len(differences))))
     size = np.sqrt((x**2).mean(axis=0))
     return noise / np.where(size > 0.0, size, 1.0)

@@ -5,10 +5,13 @@ from dataclasses import replace
 from functools import cache
 
 from support import excited_logs as logs
+from support.example_robots import example_urdfs
+from support.logs import DATA
 
 import numpy as np
 import pytest
 
+from robot_dynamics_ros import Robot
 from robot_dynamics_ros.identification import Log, check_log, differentiate, identify, validate
 
 ARM, WRONG = logs.arm(), logs.wrong_masses()
@@ -52,6 +55,12 @@ def times(factor):
     return lambda log: replace(log, t=factor * log.t)
 
 
+def in_bursts(log):
+    """Times of reception, ten at once."""
+    number = np.arange(len(log))
+    return replace(log, t=0.1 * (number // 10) + 1e-5 * (number % 10))
+
+
 def plain_differences(log):
     """Velocities and accelerations by differences of positions of an encoder, without a filter."""
     q = np.round(log.q / 1e-4) * 1e-4
@@ -86,6 +95,7 @@ MOTION_FAULTS = {
     'positions late': (late('q', 0.03), FIRST, 'velocity is 30 ms early'),
     'half the time scale': (times(0.5), 'log', '0.5 times .*: times or one of the two has another scale'),
     'times in ms': (times(1e3), 'log', '1e.03 times .*the velocity is in thousandths'),
+    'times in bursts': (in_bursts, 'log', 'times come in bursts, as those of reception do'),
     'consistent, and too fast': (slower, FIRST, 'position changes by .*velocity limit is .*: times or positions may'),
     'positions in degrees': (scaled('q', one(4, DEGREES)), FIFTH, '0.0175 times .* the position is in degrees'),
     'accelerations in deg/s2': (scaled('qdd', DEGREES), 'log', 'accelerations are 57.3 times .* velocities'),
@@ -195,7 +205,7 @@ def with_gaps(log):
 
 BOUNDED = {
     'positions in steps of 0.01 degrees': lambda log: from_positions(quantised('q', 1.7e-4)(log)),
-    'positions in steps of 0.1 degrees': lambda log: from_positions(quantised('q', 1.7e-3)(log)),
+    'positions in steps of a degree': lambda log: from_positions(quantised('q', np.radians(1.0))(log)),
     'efforts in steps of 1 N m': lambda log: quantised('tau', 1.0)(log).low_pass(5.0),
     'times in ms': quantised('t', 1e-3),
     'times with jitter of 2 ms': with_jitter,
@@ -220,3 +230,34 @@ def test_what_is_too_short_or_not_excited_is_not_judged():
     assert check_log(ARM, good()[:15]) == ()
     still = Log(good().t, *(0.0 * getattr(good(), name) + 0.1 for name in ('q', 'qd', 'qdd')), good().tau)
     assert not any('reversed' in it.message or 'order' in it.message for it in check_log(ARM, still))
+
+
+# Measured logs of real arms
+
+
+MEASURED = {
+    'aubo_i5': ('aubo_i5_measured_traj1.csv', None, None),
+    'ur10': ('ur10_exciting_trajectory.db3', 'ur10_robot.urdf', 10.0),
+    'panda': ('panda_exciting_trajectory.db3', 'panda.urdf', 5.0),
+}
+
+
+@pytest.mark.parametrize(('file', 'urdf', 'cutoff'), MEASURED.values(), ids=MEASURED)
+def test_a_measured_log_has_no_findings_and_each_reversed_effort_one(file, urdf, cutoff):
+    if not (DATA / file).is_file():
+        pytest.skip(f'{file} is not beside the clone: its licence keeps it out')
+    if urdf is None:
+        robot = Robot.named('aubo_i5')
+        log = Log.from_csv(DATA / file, robot)
+    else:
+        robot = Robot.from_urdf(
+            next(path for path in example_urdfs() if path.endswith(f'/{urdf}')),
+            tip_link='panda_link8' if urdf == 'panda.urdf' else None,
+        )
+        names = [f'fer_joint{k}' for k in range(1, 8)] if urdf == 'panda.urdf' else robot.joint_names
+        log = Log.from_bag(DATA / file, names, cutoff=cutoff)
+    assert check_log(robot, log) == ()
+    for j in (0, robot.nv - 1):
+        wrong = replace(log, tau=np.where(np.arange(robot.nv) == j, -1.0, 1.0) * log.tau)
+        (found,) = check_log(robot, wrong)
+        assert found.where == f'joint {robot.joint_names[j]!r}' and 'its effort is reversed' in found.message
