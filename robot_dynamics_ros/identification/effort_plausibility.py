@@ -148,7 +148,7 @@ def _other_scale(robot: Robot, log: Log, torque: np.ndarray) -> Iterator[Finding
     if known and agree and not 1.0 / SCALE < size < SCALE:
         text = f'its effort is {size:.2g} times what those of the other joints tell'
         where = f'joint {robot.joint_names[j]!r}'
-        yield Finding('warning', where, f'{text}: its scale or torque constant is another one')
+        yield Finding('warning', where, f'{text}: a scale or torque constant, its own or theirs, is wrong')
 
 
 def _factors(sums: np.ndarray, links: int, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
