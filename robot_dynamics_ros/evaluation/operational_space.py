@@ -120,6 +120,8 @@ class OperationalSpace(DescribedRobot):
     def operational_space_bias(self, q, qd, link: Links, reference_frame=ALIGNED, out=None) -> np.ndarray:
         """Bias wrench Jbar' c - inertia dJ/dt qd, Jbar the ``consistent_inverse``. Raises SingularError.
 
+        Springs are not included: subtract ``spring_torque`` from the torques J' F.
+
         Parameters
         ----------
         q : array_like, (..., nq)
@@ -144,6 +146,8 @@ class OperationalSpace(DescribedRobot):
 
     def operational_space_gravity(self, q, link: Links, reference_frame=ALIGNED, out=None) -> np.ndarray:
         """Wrench Jbar' g of gravity, Jbar the ``consistent_inverse``. Raises SingularError.
+
+        Springs are not included: subtract ``spring_torque`` from the torques J' F.
 
         Parameters
         ----------

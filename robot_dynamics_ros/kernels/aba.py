@@ -26,10 +26,24 @@ from robot_dynamics_ros.kernels.spatial import (
 def aba(model, work, q, qd, tau, v_0, a_0, gravity, f_ext, qdd):
     """Write qdd (nv, rad/s^2 or m/s^2), the joint accelerations under the joint torques tau (nv, N m or N).
 
-    Writes ``qdd`` and the arrays E r w a B c f I_A p_A U d u of ``work``. Reads ``model``, q (nq, rad or m), qd (nv,
-    per s), v_0 (6; rad/s, m/s) and a_0 (6; rad/s^2, m/s^2), the motion of the base as in ``base_motion``, ``gravity``
-    (3, m/s^2, base frame) and ``f_ext`` (n + 1, 6; N m, N), the wrench acting on each link in its own frame. Rotor
-    inertia and spin and springs of joints are included, friction is not. A joint without any inertia gives inf or NaN.
+    Writes ``qdd`` and the arrays E r w a B c f I_A p_A U d u tau of ``work``. Reads ``model``, q (nq, rad or m), qd
+    (nv, per s), v_0 (6; rad/s, m/s) and a_0 (6; rad/s^2, m/s^2), the motion of the base as in ``base_motion``,
+    ``gravity`` (3, m/s^2, base frame) and ``f_ext`` (n + 1, 6; N m, N), the wrench acting on each link in its own
+    frame. Rotor inertia and spin and springs of joints are included, friction is not. A joint without any inertia gives
+    inf or NaN.
+
+    Featherstone & Orin 2000, eq. 12 to 14, under tau + tau_s, tau_s the torques of springs.
+    """
+    for k in range(tau.shape[0]):
+        work.tau[k] = tau[k] - against_spring(model, q, k + 1)
+    aba_without_springs(model, work, q, qd, work.tau, v_0, a_0, gravity, f_ext, qdd)
+
+
+@kernel
+def aba_without_springs(model, work, q, qd, tau, v_0, a_0, gravity, f_ext, qdd):
+    """Write qdd (nv, rad/s^2 or m/s^2), the joint accelerations under tau (nv, N m or N) where no spring acts.
+
+    Writes ``qdd`` and the arrays E r w a B c f I_A p_A U d u of ``work``. Arguments as ``aba``.
 
     Featherstone & Orin 2000, eq. 12 to 14 in link coordinates (RBDA table 7.1, right column). Deviation: accelerations
     are the classical ones of the link's origin, see ``spatial``, so c_i has E_i w_p x w_p x r_i for v_i x S_i qd_i's
@@ -50,7 +64,7 @@ def aba(model, work, q, qd, tau, v_0, a_0, gravity, f_ext, qdd):
 def articulated_bodies(model, work, q, qd, tau, f_ext):
     """Write the arrays E r w a B c f I_A p_A U d u of ``work`` from w of the base; a is zero.
 
-    The first two passes of ``aba``, with its arguments. Featherstone & Orin 2000, eq. 12 to 14.
+    The first two passes of ``aba_without_springs``, with its arguments. Featherstone & Orin 2000, eq. 12 to 14.
     """
     n = model.parent.shape[0] - 1
     for k in range(6):
@@ -94,8 +108,8 @@ def articulated_bodies(model, work, q, qd, tau, f_ext):
         for k in range(model.first[i + 1] - 1, model.first[i] - 1, -1):
             # U_k = I_A_i S_k + [ spin_k z ; 0 ],  d_k = S_k' I_A_i S_k + rotor_k,  I_a = I_A_i - U_k U_k' / d_k
             d_inv = free_velocity(model, work, i, k)
-            # u_k = tau_k + tau_s_k - S_k' p_A_i, tau_s the torques of springs
-            work.u[k] = tau[k - 1] - against_spring(model, q, k) - dot(model.S, k, p_A, i)
+            # u_k = tau_k - S_k' p_A_i
+            work.u[k] = tau[k - 1] - dot(model.S, k, p_A, i)
             # p_A_i += [ spin_k w_p x z qd_k ; 0 ] + U_k u_k / d_k
             rotor_gyration(model, work.w, i, qd[k - 1], p_A)
             u_d = work.u[k] * d_inv
@@ -114,7 +128,8 @@ def articulated_bodies(model, work, q, qd, tau, f_ext):
 def free_accelerations(model, work, qdd):
     """Write qdd (nv, rad/s^2 or m/s^2) and the array a of ``work`` from a of the base.
 
-    The third pass of ``aba``; reads ``model`` and the arrays E r c U d u of ``work``. Featherstone & Orin 2000, eq. 12.
+    The third pass of ``aba_without_springs``; reads ``model`` and the arrays E r c U d u of ``work``. Featherstone &
+    Orin 2000, eq. 12.
     """
     for i in range(1, model.parent.shape[0]):
         # a_i = X_i a_p + c_i

@@ -6,7 +6,7 @@ order. The cost is linear in the number of joints for a fixed number of frames.
 """
 
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.kernels.aba import aba
+from robot_dynamics_ros.kernels.aba import aba_without_springs
 from robot_dynamics_ros.kernels.articulated_inertias import articulated_inertias
 from robot_dynamics_ros.kernels.kinematics import frame_acceleration
 from robot_dynamics_ros.kernels.motion import no_motion
@@ -109,12 +109,13 @@ def response_to_wrenches(model, work, q, links, rotations, origins, reference_fr
 def bias_by_propagation(model, work, q, qd, tau, gravity, f_ext, i, rotation, origin, reference_frame, bias):
     """Write bias (6; N m, N) = -(J M^-1 J')^-1 a, a the acceleration of a frame for the joint torques tau (nv).
 
-    Results are not finite where J M^-1 J' is nearly singular, see ``invert``. Writes ``bias`` and the arrays E r w v a
-    B c f I_A p_A U d u qdd T K A Lambda rest still of ``work``. Other arguments as ``aba``. Khatib 1987, eq. 30, 31.
+    No spring acts: bias and gravity torques do not include them. Results are not finite where J M^-1 J' is nearly
+    singular, see ``invert``. Writes ``bias`` and the arrays E r w v a B c f I_A p_A U d u qdd T K A Lambda rest still
+    of ``work``. Other arguments as ``aba``. Khatib 1987, eq. 30, 31.
     """
     no_motion(work)
-    aba(model, work, q, qd, tau, work.still, work.still, gravity, f_ext, work.qdd)
-    # E, r, U and d are those of ``aba``
+    aba_without_springs(model, work, q, qd, tau, work.still, work.still, gravity, f_ext, work.qdd)
+    # E, r, U and d are those of ``aba_without_springs``
     propagate_unit_wrenches(model, work, i, rotation, origin, reference_frame, 0, work.K)
     product_of_frames(model, work, i, 0, i, 0, work.K, work.A)
     invert(work.A, work.Lambda)

@@ -166,7 +166,7 @@ class Workspace(NamedTuple):
     V: Annotated[np.ndarray, TALL, WIDE_CONSTRAINTS]  # a column for each constraint, see ``multipliers``
     V_share: Annotated[np.ndarray, CONSTRAINTS, WIDE_CONSTRAINTS]  # entry j: share of column j in those after it
     V_weight: Annotated[np.ndarray, CONSTRAINTS]  # weight of each column
-    tau: Annotated[np.ndarray, NV]  # N m, N: joint torques of closed loops
+    tau: Annotated[np.ndarray, NV]  # N m, N: joint torques of springs and closed loops
     scale: Annotated[np.ndarray, NV]  # D^-1/2
     step: Annotated[np.ndarray, NV]  # change of velocities or accelerations by the loops
 

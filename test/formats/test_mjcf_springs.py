@@ -83,6 +83,32 @@ def test_specialised_code_has_the_springs():
     own = leg().with_binding('specialised')
     for method, vectors in (('forward_dynamics', (q, qd, tau)), ('spring_torque', (q, qd))):
         assert (getattr(own, method)(*vectors) == getattr(leg(), method)(*vectors)).all()
+    by_bodies = leg().forward_dynamics(q, qd, tau, method='articulated')
+    assert (own.forward_dynamics(q, qd, tau, method='articulated') == by_bodies).all()
+
+
+def chain_of_springs(count) -> str:
+    """Return MJCF of hinges with springs in a row, their axes x, y and z in turn."""
+    body = '<body name="link_{}" pos="0.1 0 0.1"><joint axis="{}" stiffness="{}" armature="0.02"/>'
+    body += '<geom type="capsule" size="0.03" fromto="0 0 0 0.1 0 0.1"/>'
+    axes = '1 0 0', '0 1 0', '0 0 1'
+    bodies = [body.format(k, axes[k % 3], 5 + k) for k in range(count)]
+    return f'<mujoco><worldbody>{"".join(bodies)}{"</body>" * count}</worldbody></mujoco>'
+
+
+@pytest.mark.parametrize('count', [12, 13])
+def test_operational_space_leaves_out_springs_as_mujocos_bias_does(count):
+    """By factors of the mass matrix up to 12 joints, by propagation of forces beyond."""
+    text, link = chain_of_springs(count), f'link_{count - 1}'
+    robot, plant = Robot.from_mjcf(text).with_binding('generic'), mujoco.MjModel.from_xml_string(text)
+    data, J, J_M_inv = mujoco.MjData(plant), np.zeros((6, count)), np.zeros((6, count))
+    data.qpos[:] = q = np.random.default_rng(0).uniform(-1.0, 1.0, count)
+    mujoco.mj_forward(plant, data)
+    mujoco.mj_jacBody(plant, data, J[3:], J[:3], plant.body(link).id)
+    assert np.abs(data.qfrc_spring).max() > 5.0
+    mujoco.mj_solveM(plant, data, J_M_inv, J)
+    expected = np.linalg.solve(J_M_inv @ J.T, J_M_inv @ data.qfrc_bias)
+    agree(robot.operational_space_gravity(q, link), expected)
 
 
 def test_a_mass_on_a_spring_swings_in_a_simulation():
