@@ -171,15 +171,19 @@ def _angles(prefix: str, values: Sequence[Symbol]) -> list[str]:
 
     One loop computes all of them, which compilers turn into vector instructions.
     """
-    angles = list(dict.fromkeys(_text(value.arguments[0]) for value in values if value.operation in ('sin', 'cos')))
-    n = len(angles)
+    of_angles = [value for value in values if value.operation in ('sin', 'cos')]
+    angles = list(dict.fromkeys(_text(value.arguments[0]) for value in of_angles))
+    n, arrays = len(angles), {'sin': 'sines', 'cos': 'cosines'}
     if not angles:
         return []
     return [
         f'const double angles[{n}] = {{{", ".join(angles)}}};',
         f'double sines[{n}], cosines[{n}];',
         f'{prefix}_sincos({n}, angles, sines, cosines);',
-        *(f'const double sin_{angle} = sines[{k}], cos_{angle} = cosines[{k}];' for k, angle in enumerate(angles)),
+        *(
+            f'const double {_text(value)} = {arrays[value.operation]}[{angles.index(_text(value.arguments[0]))}];'
+            for value in of_angles
+        ),
     ]
 
 

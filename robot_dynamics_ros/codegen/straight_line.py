@@ -1,7 +1,7 @@
 """Straight-line code of a quantity for one robot: operations without loops or branches, their count and their check."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -50,7 +50,9 @@ class StraightLine(NamedTuple):
         """Trace the steps of a program for a robot."""
         tape = Tape()
         results = trace(program, arrays, tape=tape)
-        return cls(program.name, program.inputs, results, _check(tape, results, program.inputs, arrays.angles))
+        finite = _check(tape, results, program.inputs, arrays.angles)
+        *results, finite = with_negated_factors([*results, finite])
+        return cls(program.name, program.inputs, results, finite)
 
     @property
     def values(self) -> list[Symbol]:
@@ -110,6 +112,42 @@ def _reached(results: Iterable, arguments: Callable[[Symbol], tuple]) -> set[Sym
             reached.add(value)
             waiting += arguments(value)
     return reached
+
+
+def with_negated_factors(results: Sequence) -> list:
+    """Return ``results`` with fma(-x, y, -z) in place of -fma(x, y, z), unless fma(x, y, z) is used itself.
+
+    It is an operation less, and only the sign of a zero may change. gcc does the same by itself, against IEEE 754,
+    where the processor has fused multiply-adds: done here, it gives the same bits with every compiler.
+    """
+    values = needed(results)
+    # numbers of uses of each value and of its negative, counted from the results back
+    uses = Counter(it for it in results if isinstance(it, Symbol))
+    of_negative: Counter[Symbol] = Counter()
+    negated: dict[Symbol, tuple[int, ...]] = {}
+    for value in reversed(values):
+        if value.operation == 'neg':
+            uses[value.arguments[0]] += of_negative[value]
+            of_negative[value.arguments[0]] += uses[value]
+            continue
+        if value.operation == 'fma' and not uses[value]:
+            y = value.arguments[1]
+            negated[value] = (0, 2) if isinstance(y, Symbol) and y.operation != 'neg' else (1, 2)
+        for k, it in enumerate(value.arguments):
+            if isinstance(it, Symbol):
+                (of_negative if k in negated.get(value, ()) else uses)[it] += 1
+    tape = Tape()
+    new: dict[Symbol, Symbol] = {}
+    for value in values:
+        if value.operation == 'neg':
+            (it,) = value.arguments
+            new[value] = new[it] if it in negated else -new[it]
+            continue
+        arguments = [new.get(it, it) for it in value.arguments]
+        for k in negated.get(value, ()):
+            arguments[k] = arguments[k] if value.arguments[k] in negated else -arguments[k]
+        new[value] = tape.value(value.operation, *arguments)
+    return [new.get(it, it) for it in results]
 
 
 def count(results: Iterable) -> Operations:

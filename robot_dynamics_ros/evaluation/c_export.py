@@ -50,7 +50,7 @@ def write_c(
 
     Raises, before anything is written: ArgumentError for a program that does not exist or occurs twice, and for a file
     in ``folder`` that is not of an earlier export of this robot; ModelError for a joint without inertia in forward
-    dynamics, and for a Coriolis matrix of joints that have none.
+    dynamics, for a Coriolis matrix of joints that have none, and for quantities of loops that the robot does not have.
     """
     model = evaluator.model
     if not model.joint_names:
@@ -99,6 +99,8 @@ def _functions(evaluator: Evaluator, prefix: str, programs: Sequence[Program], m
         if algorithm.of_loops and not evaluator.arrays.constraints:
             raise ModelError(f'{program}: {evaluator.model.name} has no closed loops')
         steps = evaluator.program(key)
+        if not all(steps.inputs.values()):  # torques of closures where all loops are couplings
+            raise ModelError(f'{program}: {evaluator.model.name} has no loop closures')
         own = numbered(_identifier(prefix, key), {function.code.name for function in functions.values()})
         arrays = evaluator.model.arrays if algorithm.bodies else evaluator.arrays
         code = StraightLine.of(steps, arrays)._replace(name=own)

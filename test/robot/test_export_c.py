@@ -11,17 +11,18 @@ from pathlib import Path
 
 from support import random_trees as trees
 from support.facade_robots import robot_of
+from support.mechanisms import four_bar, gears
 from support.small_robots import general
 
 import numpy as np
 import pytest
-from llvmlite.binding import llvm_version_info
+from llvmlite.binding import get_host_cpu_features, llvm_version_info
 
 from robot_dynamics_ros import Coupling, LoopClosure, Payload, Robot
 from robot_dynamics_ros.algorithms.program import program_of
 from robot_dynamics_ros.algorithms.table import ALGORITHMS
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
+from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE, Joint
 from robot_dynamics_ros.model.model import Model
 
 STRICT = ('-std=c99', '-trigraphs', '-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Werror')
@@ -179,6 +180,69 @@ def test_a_robot_of_many_joints(compiler, tmp_path):
         vectors = random.normal(size=(3, 14))
         finite, result = called(getattr(exported, f'large_{name}'), vectors, which.runtime_inputs, 14)
         assert finite and (result == getattr(which, name)(*vectors)).all()
+
+
+RELEASE = ('-O3', '-DNDEBUG', '-ffp-contract=off', *(['-mfma'] if get_host_cpu_features().get('fma') else []))
+"""Options of the CMakeLists.txt of export_controller, as far as this processor has the instruction."""
+EAGER = (*RELEASE, '-std=gnu99', '-ffp-contract=fast', '-fno-vect-cost-model')
+"""What the file itself turns off; and vector instructions wherever gcc finds them, as with some -march."""
+
+
+@functools.cache
+def of_twelve(which: str) -> tuple[Robot, list]:
+    """Return a robot of twelve joints, two arms in a row or four legs of three, and what is exported of it."""
+    if which == 'arms':
+        robot = aubo_i5().with_attached(aubo_i5(), 'ee_link', prefix='second_')
+        frames = [('link_pose', 'second_ee_link'), ('jacobian', 'second_ee_link', 'local')]
+        return robot, ['inverse_dynamics', 'mass_matrix', *frames, ('jacobian', 'second_ee_link')]
+    joints, axes, random = [], np.eye(3)[[0, 1, 1]], np.random.default_rng(0)
+    for x, y in itertools.product((0.2, -0.2), (0.05, -0.05)):
+        for k, origin in enumerate([(x, y, 0.0), (0.0, 1.6 * y, 0.0), (0.0, 0.0, -0.21)]):
+            parent = joints[-1].link if k else trees.BASE
+            com, points = random.uniform(-0.1, 0.1, 3), 0.05 * random.normal(size=(5, 3))
+            inertia = np.trace(points.T @ points) * np.eye(3) - points.T @ points
+            body = trees.ten_parameters(random.uniform(0.3, 2.0), com, inertia)
+            name = f'{len(joints)}'
+            joints.append(Joint(name, f'link {name}', parent, 'revolute', axes[k], np.eye(3), np.array(origin), body))
+    robot = Robot(Model.of('legs', trees.BASE, joints)).with_binding('specialised')
+    return robot, ['mass_matrix', 'inverse_dynamics_derivatives']
+
+
+@compilers
+@pytest.mark.parametrize(('which', 'options'), [('arms', RELEASE), ('legs', RELEASE), ('legs', EAGER)])
+def test_twelve_joints_have_the_same_bits_with_instructions_for_fma(compiler, which, options, tmp_path):
+    """gcc 12 fuses other products and sums while it makes vectors, and changes signs of zeros."""
+    if compiler != 'gcc' and options is EAGER:
+        pytest.skip('an option of gcc')
+    robot, programs = of_twelve(which)
+    _, source, _ = robot.export_c(tmp_path, programs)
+    exported = library(compiler, tmp_path, source, *options)
+    functions = re.findall(r'bool (\w+)\(', source.with_suffix('.h').read_text())
+    for program, function in zip(programs, functions, strict=True):
+        name, *frame = [program] if isinstance(program, str) else program
+        count = len(ALGORITHMS[name].inputs) if name in ALGORITHMS else 1
+        random = np.random.default_rng(3)
+        states = list(special_states(random, name, [12] * count))
+        for _ in range(STATES):  # where most zeros are
+            states.append([0.5 * np.pi * random.integers(-3, 4, 12), *random.integers(-1, 2, (count - 1, 12)) * 1.0])
+        for vectors in states:
+            expected = getattr(robot, name)(*vectors, *frame)
+            finite, result = called(getattr(exported, function), vectors, robot.runtime_inputs, expected.shape)
+            assert finite and same_bits(result, expected), (name, vectors)
+
+
+@compilers
+@pytest.mark.parametrize('mechanism', [four_bar, gears])
+def test_no_warning_on_what_a_mechanism_does_not_need(compiler, mechanism, tmp_path):
+    robot = mechanism().robot
+    of_tree = {name for name, algorithm in ALGORITHMS.items() if algorithm.of_tree}
+    names = [name for name in ALGORITHMS if name not in of_tree]
+    if not robot.model.loops.closures:
+        with pytest.raises(ModelError, match=r'^closure_torque: gears has no loop closures$'):
+            robot.export_c(tmp_path, names)
+        names.remove('closure_torque')
+    _, source, _ = robot.export_c(tmp_path, [*names, *(('link_pose', link) for link in robot.link_names)])
+    library(compiler, tmp_path, source, '-O0')
 
 
 @compilers
