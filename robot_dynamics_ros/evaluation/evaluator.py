@@ -55,8 +55,8 @@ class Evaluator:
     ``evaluate(key, inputs, out, vectors...)`` returns the results (..., shape) of a quantity for vectors (...,
     n) and ``inputs`` (19,). External wrenches are the last vector, as callers give them. Machine code checks types,
     shapes and finiteness; what is not prepared yet, many states, and arguments that have to be converted or rejected
-    are left to Python. It raises ArgumentError, ModelError for a joint without inertia, and UnknownNameError for a
-    link.
+    are left to Python. It raises ArgumentError, ModelError for a joint without inertia or a robot without mass, and
+    UnknownNameError for a link.
     """
 
     def __init__(self, model: Model, gravity: np.ndarray, specialised: Specialised | None, adaptive: bool):
@@ -221,10 +221,11 @@ class Evaluator:
         return rows, shape
 
     def _explain_not_finite(self, name: str, rows, vectors: dict) -> None:
-        """Raise why there is no result: an argument, a joint without inertia, or overflow."""
+        """Raise why there is no result: an argument, a robot without mass, a joint without inertia, or overflow."""
         self._check_numbers(vectors)
         if name.startswith(ABOUT_CENTER_OF_MASS) and not self.model.arrays.I[1:, 0].any():
-            return  # NaN: a robot without mass has no centre of mass
+            what = name.replace('_', ' ')
+            raise ModelError(f'{what}: no moving link of {self.model.name} has a mass, so there is no centre of mass')
         if name.startswith(BY_INVERSE_INERTIA):
             error = self.without_inertia(name.replace('_', ' '), rows[0])
             if error is not None:

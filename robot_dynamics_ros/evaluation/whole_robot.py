@@ -64,7 +64,7 @@ class WholeRobot(DescribedRobot):
         return self._evaluate('total_energy', self._inputs, out, q, qd)
 
     def center_of_mass(self, q, out=None) -> np.ndarray:
-        """Centre of mass of all moving links: sum of m c / sum of m.
+        """Centre of mass of all moving links: sum of m c / sum of m. Raises ModelError if none has a mass.
 
         Parameters
         ----------
@@ -81,7 +81,7 @@ class WholeRobot(DescribedRobot):
         return self._evaluate('center_of_mass', self._inputs, out, q)
 
     def center_of_mass_jacobian(self, q, out=None) -> np.ndarray:
-        """Jacobian J of the centre of mass, whose velocity is J qd.
+        """Jacobian J of the centre of mass, whose velocity is J qd. Raises ModelError if no moving link has a mass.
 
         Parameters
         ----------
@@ -100,7 +100,7 @@ class WholeRobot(DescribedRobot):
     def centroidal_momentum_matrix(self, q, out=None) -> np.ndarray:
         """Centroidal momentum matrix A(q): the momentum about the centre of mass is A qd, in the base's axes.
 
-        Orin & Goswami 2008.
+        Raises ModelError if no moving link has a mass. Orin & Goswami 2008.
 
         Parameters
         ----------
@@ -118,6 +118,8 @@ class WholeRobot(DescribedRobot):
 
     def centroidal_momentum(self, q, qd, out=None) -> np.ndarray:
         """Momentum A(q) qd about the centre of mass, in the base's axes; ``rotor_spin`` is included.
+
+        Raises ModelError if no moving link has a mass.
 
         Parameters
         ----------

@@ -3,7 +3,8 @@
 import itertools
 
 from support.facade_robots import METHOD, METHODS, call, robot_of, states
-from support.small_robots import general, one
+from support.small_robots import general, joint, link, one
+from support.small_robots import robot as small_robot
 
 import numpy as np
 import pytest
@@ -16,6 +17,17 @@ from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES
 
 # What is refused, and by which name
+
+
+@pytest.mark.parametrize('binding', ['generic', 'specialised'])
+def test_a_robot_without_mass_has_no_centre_of_mass(binding):
+    parts = [link('base'), link('arm'), joint('a', 'base', 'arm')]
+    massless = small_robot(*parts).with_rotor_inertia([0.1]).with_binding(binding)
+    for name in ('center_of_mass', 'center_of_mass_jacobian', 'centroidal_momentum_matrix', 'centroidal_momentum'):
+        vectors = 2 if name == 'centroidal_momentum' else 1
+        for shape in ((1,), (3, 1)):
+            with pytest.raises(ModelError, match=rf'^{name.replace("_", " ")}: no moving link of r has a mass, so'):
+                getattr(massless, name)(*np.zeros((vectors, *shape)))
 
 
 def spoilt(value, *place):
