@@ -23,6 +23,7 @@ NAMES = {
 }
 """Public names of each module; one with a leading dot is not of this package."""
 MODULES = {name: module for module, names in NAMES.items() for name in names}
+__all__ = list(MODULES)
 
 
 def __getattr__(name: str):
