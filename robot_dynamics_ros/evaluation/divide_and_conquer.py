@@ -8,8 +8,8 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
-from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.evaluation.evaluator import Evaluator, filled
+from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.evaluation.evaluator import Evaluator, Key, filled
 from robot_dynamics_ros.evaluation.tiered_compilation import in_threads
 from robot_dynamics_ros.evaluation.wrench_inputs import check_finite, rows_on_links
 from robot_dynamics_ros.kernels.divide_and_conquer.free_links import fixed_base, no_wrenches
@@ -28,6 +28,13 @@ LEAST_LINKS_OF_A_THREAD = 1500
 """Minimum number of links per thread.
 
 A cable needs with two threads, relative to one: 1.2 for 1,000 links, 0.9 for 3,000, 0.56 for 10,000 (2026-11-22).
+"""
+
+LARGEST_ERROR = 1e-7
+"""Largest difference between joint torques and those of the accelerations, of the largest torque.
+
+Cables of 10,000 links have 6e-12, chains with masses that differ by 1e6 have 1e-8, by 1e12 up to 4e-3. Accelerations
+are off by up to 100 times as much (2026-11-28).
 """
 
 
@@ -78,8 +85,8 @@ class DivideAndConquer:
 def evaluate(evaluator: Evaluator, computation: DivideAndConquer, out, wrenches, reference_frame: str, base, *vectors):
     """Return qdd (..., nv) for q, qd and tau, as ``Robot.forward_dynamics`` does.
 
-    ``base`` are velocity and acceleration (..., 6 each) of the base or None. Raises ArgumentError, and UnknownNameError
-    for wrenches.
+    ``base`` are velocity and acceleration (..., 6 each) of the base or None. Raises ArgumentError, UnknownNameError for
+    wrenches, and ModelError where the accelerations do not need the torques.
     """
     validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
     named = dict(zip(('q', 'qd', 'tau'), vectors, strict=True))
@@ -93,6 +100,8 @@ def evaluate(evaluator: Evaluator, computation: DivideAndConquer, out, wrenches,
         check_finite(wrenches)
         named[form] = numbers
     rows, shape = evaluator.states(**named)
+    name = 'inverse_dynamics_on_moving_base' if moving else 'inverse_dynamics'
+    key = name if wrenches is None else (name, None, reference_frame, form)
     none = np.zeros((len(rows[0]), 0))
     motion = np.hstack(rows[3:5]) if moving else none
     forces = none if wrenches is None else rows[-1]
@@ -102,7 +111,25 @@ def evaluate(evaluator: Evaluator, computation: DivideAndConquer, out, wrenches,
     computation.compute((*rows[:3], forces, motion), evaluator.inputs[:3], index_of_frame, qdd)
     if not np.isfinite(qdd).all():
         raise ArgumentError(f'forward dynamics: the result is not finite; some of {", ".join(named)} are too large')
+    _check_torques(evaluator, key, rows, qdd)
     return filled(given, result)
+
+
+def _check_torques(evaluator: Evaluator, key: Key, rows, qdd: np.ndarray) -> None:
+    """Raise ModelError for states whose accelerations do not need their torques, by inverse dynamics, a ``key``."""
+    q, qd, tau, *others = rows
+    needed, bias = (evaluator.result(key, q, qd, it, *others) for it in (qdd, np.zeros_like(qdd)))
+    if evaluator.arrays.has_springs:
+        needed -= evaluator.result('spring_torque', q, qd)
+    largest = np.maximum(np.abs(tau), np.abs(bias)).max(-1, initial=0.0)
+    errors = np.abs(needed - tau).max(-1, initial=0.0)
+    if (errors > LARGEST_ERROR * largest).any():
+        share = (errors / np.maximum(largest, np.finfo(float).tiny)).max()
+        raise ModelError(
+            f'divide and conquer: torques of the accelerations are off by {share:.2g} of the largest one, more than '
+            f'{LARGEST_ERROR:g}: masses of links differ too much, or links are too small for the distances between '
+            'them; use another method'
+        )
 
 
 def _plan(*numbers: int) -> np.ndarray:

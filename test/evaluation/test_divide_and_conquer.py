@@ -79,6 +79,55 @@ def test_unequal_masses_cost_the_digits_that_the_page_says(decades, of_random_to
         assert np.abs(found - motion).max() < 10.0 * of_a_motion * np.abs(motion).max()
 
 
+def slides(size) -> Robot:
+    """Return four links of 1 kg and a radius of gyration of some ``size`` on slides at right angles."""
+    inertia = trees.ten_parameters(1.0, np.zeros(3), np.diag([1.0, 2.0, 2.5]) * size**2)
+    joint = trees.random_joints(0, count=1, prismatic=1.0)[0]
+    joints = [
+        dataclasses.replace(
+            joint, name=f'slide {k}', link=f'link {k}', parent=f'link {k - 1}' if k else trees.BASE,
+            axis=np.eye(3)[k % 3], rotation=np.eye(3), origin=np.zeros(3), inertia=inertia, rotor=0.0,
+        )
+        for k in range(4)
+    ]  # fmt: skip
+    return Robot(Model.of('slides', trees.BASE, joints)).with_binding('generic')
+
+
+WORSE = r'^divide and conquer: torques of the accelerations are off by \S+ of the largest one, more than 1e-07: '
+
+
+def test_links_that_are_small_for_their_distances_lose_digits_and_are_refused():
+    """The figures of the page on large robots, at distances of about a metre, each with ten times the room."""
+    random = np.random.default_rng(0)
+    for q, qd, motion in random.normal(size=(5, 3, 4)):
+        for size, error in ((0.1, 5e-11), (1e-3, 2e-7)):
+            tau = slides(size).inverse_dynamics(q, qd, motion)
+            found = slides(size).forward_dynamics(q, qd, tau, method=METHOD)
+            assert np.abs(found - motion).max() < error * np.abs(motion).max()
+        tau = slides(1e-6).inverse_dynamics(q, qd, motion)
+        with pytest.raises(ModelError, match=WORSE):
+            slides(1e-6).forward_dynamics(q, qd, tau, method=METHOD)
+    # one of several states
+    states = np.stack([np.zeros((5, 4)), random.normal(size=(5, 4)), random.normal(size=(5, 4))])
+    states[0, 2] = 1.0
+    with pytest.raises(ModelError, match=WORSE):
+        slides(1e-6).forward_dynamics(*states, method=METHOD)
+
+
+def test_masses_that_differ_by_twelve_powers_of_ten_are_refused():
+    robot, random = chain_of_masses(12, 0), np.random.default_rng(50)
+    q, qd, _, motion = random.normal(size=(4, robot.nv))
+    with pytest.raises(ModelError, match=WORSE):
+        robot.forward_dynamics(q, qd, robot.inverse_dynamics(q, qd, motion), method=METHOD)
+
+
+def test_no_torque_and_no_gravity_need_no_acceleration():
+    robot = slides(0.1).with_gravity((0.0, 0.0, 0.0))
+    assert not robot.forward_dynamics(*np.zeros((3, 4)), method=METHOD).any()
+    free = slides(0.1).forward_dynamics(*np.zeros((3, 4)), method=METHOD)
+    assert np.abs(free - [0.0, 0.0, -9.81, 0.0]).max() < 1e-13
+
+
 def test_states_alone_in_batches_and_broadcast_have_the_same_bits():
     c = case()
     out = np.full_like(c.qd, np.nan)
