@@ -167,8 +167,8 @@ class ChangedCopies(CompiledCode):
         """Return this robot with the nearest inertia that a body can have in place of each that no body has.
 
         Nearest are second moments about the centre in the Frobenius norm, by their positive semidefinite part; mass and
-        centre are kept, so gravity torques are the same. ``findings`` says by how much each link was corrected. Raises
-        ModelError naming a link with a negative mass.
+        centre are kept, so gravity torques are the same. ``findings`` says by how much each link was corrected, and
+        which number to look at where that is much. Raises ModelError naming a link with a negative mass.
 
         Returns
         -------

@@ -18,6 +18,10 @@ from robot_dynamics_ros.model.inertial_parameters import central_parameters
 from robot_dynamics_ros.model.linear_algebra import norm, trace
 from robot_dynamics_ros.model.model import Finding, Model
 
+MISTAKE = 0.05
+"""Of the largest principal moment: a correction above it is hardly one of rounding, but of a wrong number."""
+ROUNDING_OF_AXIS = 1e-6
+AXES = 'xyz'
 ROUNDING = 1e-12
 """Of the largest second moment: rounding of bodies without thickness, whose smallest one is zero."""
 SWEEPS = 40
@@ -107,7 +111,35 @@ def _finding(link: str, before, after, size: float) -> Finding:
         f'its inertia was corrected by {size:.3g} kg m^2, {100.0 * share:.2g} % of its largest principal moment: '
         f'principal moments {was_text} became {now_text} kg m^2; mass and centre are unchanged'
     )
-    return Finding('warning', f'link {link!r}', message)
+    return Finding('warning', f'link {link!r}', message + (f'. {_suspect(before)}' if share > MISTAKE else ''))
+
+
+def _suspect(row) -> str:
+    """Return which number of an inertia that no body has is probably wrong; the correction changes others, too."""
+    mass, _, inertia = central_parameters(row)
+    if mass == 0.0:
+        return 'Look at the mass, which is 0 kg'
+    moments, axes = eigenvalues(inertia)
+    negative = min(moments) < 0.0
+    k = moments.index(min(moments) if negative else max(moments))
+    where, moment = _place(axes[k], inertia), moments[k]
+    if negative:
+        return f'Look at {where}: {moment:.6g} kg m^2 is negative'
+    return (
+        f'Look at {where}: {moment:.6g} kg m^2, which the correction keeps, is more than the sum of the other two, '
+        f'{sum(moments) - moment:.6g} kg m^2, and that of {mass:.6g} kg at {math.sqrt(moment / mass):.3g} m'
+    )
+
+
+def _place(axis: np.ndarray, inertia: np.ndarray) -> str:
+    """Return the words for the moment about a principal axis (3,), and for products that alone may have made it."""
+    for k, name in enumerate(AXES):
+        if abs(axis[k]) > 1.0 - ROUNDING_OF_AXIS:
+            return f'i{name}{name}, the moment about the {name} axis of the link'
+    P = 0.5 * trace(inertia) * np.eye(3) - inertia
+    products = [f'i{AXES[i]}{AXES[j]}' for i, j in PAIRS if P[i, j] ** 2 > P[i, i] * P[j, j]]
+    or_at = f', or at {", ".join(products)}' if products else ''
+    return f'the moment about the axis ({", ".join(f"{number:.3g}" for number in axis)}) of the link{or_at}'
 
 
 def _is_on_one_of(model: Model, finding: Finding, bodies) -> bool:

@@ -98,11 +98,39 @@ def test_a_corrected_robot_has_the_same_gravity_and_tells_the_change():
     assert Robot.from_urdf(TREE).with_consistent_inertias().findings == Robot.from_urdf(TREE).findings
 
 
+def finding_of(inertia) -> str:
+    """Return the message on a link of 1.6 kg with a corrected inertia (3, 3)."""
+    joint = trees.random_joints(0, count=1)[0]
+    joint = dataclasses.replace(joint, inertia=ten_parameters(1.6, [0.1, 0.0, 0.0], np.asarray(inertia)))
+    (found,) = (it for it in Robot(Model.of('one', trees.BASE, [joint])).with_consistent_inertias().findings
+                if 'was corrected' in it.message)  # fmt: skip
+    return found.message
+
+
+def test_a_large_correction_names_the_number_to_look_at():
+    """An izz without its decimal point makes the moments about x and y large: it is what was wrong."""
+    text = finding_of(np.diag([0.0121, 0.0102, 1.68]))
+    assert 'principal moments 0.0102, 0.0121, 1.68 became 0.83905, 0.84095, 1.68 kg m^2' in text
+    assert text.endswith(
+        '. Look at izz, the moment about the z axis of the link: 1.68 kg m^2, which the correction keeps, is more than '
+        'the sum of the other two, 0.0223 kg m^2, and that of 1.6 kg at 1.02 m'
+    )
+    assert 'Look at ixx, ' in finding_of(np.diag([1.21, 0.0102, 0.0168]))
+    assert finding_of(np.diag([0.0121, -0.0102, 0.0168])).endswith(': -0.0102 kg m^2 is negative')
+    assert 'Look at iyy, ' in finding_of(np.diag([0.0121, -0.0102, 0.0168]))
+    product = np.diag([0.0121, 0.0102, 0.0115])
+    product[0, 2] = product[2, 0] = 0.01
+    assert ' of the link, or at ixz: 0.0218045 kg m^2, which ' in finding_of(product)
+    assert ' Look' not in finding_of(np.diag([0.0121, 0.0102, 0.0224]))  # by rounding
+
+
 def test_a_body_without_mass_has_no_inertia():
     text = TREE.replace('<mass value="0.5"/>', '<mass value="0"/>')
     robot = Robot.from_urdf(text)
     assert "link 'flag'" in [finding.where for finding in refusals(robot.findings)]
     assert not robot.with_consistent_inertias().model.arrays.I[3].any()
+    (found,) = (it for it in robot.with_consistent_inertias().findings if 'was corrected' in it.message)
+    assert found.message.endswith('. Look at the mass, which is 0 kg')
 
 
 def test_a_negative_mass_is_refused_by_name():
