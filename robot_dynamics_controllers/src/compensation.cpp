@@ -40,7 +40,8 @@ Compensation::Compensation(const robot_dynamics_library & library, const Terms &
 }
 
 bool Compensation::torque(
-  const double * q, const double * qd, const double * qdd, const double * inputs, double * tau) noexcept
+  const double * q, const double * qd, const double * qdd, const double * qd_friction, const double * inputs,
+  double * tau) noexcept
 {
   const std::size_t n = zeros_.size();
   double chosen[ROBOT_DYNAMICS_INPUTS];
@@ -68,7 +69,7 @@ bool Compensation::torque(
     tau[i] += friction_of(
       row(ROBOT_DYNAMICS_VISCOUS), row(ROBOT_DYNAMICS_COULOMB), row(ROBOT_DYNAMICS_OFFSET),
       row(ROBOT_DYNAMICS_TRANSITION), row(ROBOT_DYNAMICS_STRIBECK),
-      row(ROBOT_DYNAMICS_STRIBECK_VELOCITY), row(ROBOT_DYNAMICS_LOAD_DEPENDENT), qd[i], transmitted[i]);
+      row(ROBOT_DYNAMICS_STRIBECK_VELOCITY), row(ROBOT_DYNAMICS_LOAD_DEPENDENT), qd_friction[i], transmitted[i]);
     finite = finite && std::isfinite(tau[i]);
   }
   return finite;

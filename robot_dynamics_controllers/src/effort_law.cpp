@@ -332,7 +332,7 @@ bool EffortLaw::corner_torque(
 {
   if (source == Source::motion) {
     return terms_.torque(
-      at_measured_ ? state.q : q_.data(), at_measured_ ? state.qd : qd_.data(), qdd_.data(), inputs, tau);
+      at_measured_ ? state.q : q_.data(), at_measured_ ? state.qd : qd_.data(), qdd_.data(), qd_.data(), inputs, tau);
   }
   if (policy_.terms.gravity) {
     return library_->gravity_torque(state.q, inputs, tau);

@@ -198,7 +198,7 @@ int terms_torques(
   int finite = 0;
   for (int k = 0; k < count; ++k) {
     const double * q = motions + 3 * n * k;
-    finite += terms->compensation.torque(q, q + n, q + 2 * n, inputs, torques + n * k);
+    finite += terms->compensation.torque(q, q + n, q + 2 * n, q + n, inputs, torques + n * k);
   }
   return finite;
 }

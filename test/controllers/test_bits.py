@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.control.compensation import TERMS, Compensation, checked_terms
+from robot_dynamics_ros.control.compensation import (
+    FRICTIONAL,
+    TERMS,
+    Compensation,
+    add_friction,
+    checked_terms,
+    frictionless,
+)
 from robot_dynamics_ros.control.compensation_policy import PRESETS, CompensationPolicy
 from robot_dynamics_ros.control.fade_in import FadeIn
 from robot_dynamics_ros.control.joint_space_control import JointSpaceControl
@@ -72,6 +79,24 @@ def ramps(robot: Robot, random, frame: str) -> PayloadGravity:
     payload = PayloadRamp({frame: body(random)}, {last: body(random) + body(random)}, START, LENGTH)
     mounted = np.array([1.0, -7.0, 6.0])
     return PayloadGravity(payload, GravityRamp(tuple(mounted), tuple(robot.gravity), START + 100 * STEP, LENGTH))
+
+
+class WithDesiredFriction:
+    """Terms at a state, with friction at the desired velocity: a joint that should stand is not driven by friction."""
+
+    def __init__(self, robot: Robot, terms):
+        """Take the terms of ``Compensation``."""
+        # the terms without friction are those of a robot without it
+        self._rigid = Compensation(robot.with_friction(**dict.fromkeys(FRICTIONAL, 0.0)), terms)
+        self._whole = Compensation(robot.with_friction(**dict.fromkeys(FRICTIONAL, 0.0)), TERMS)
+        self._friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
+
+    def torque(self, q, qd, qdd, desired, out) -> None:
+        """Write the torque (n) at q, qd and qdd, with friction at ``desired`` velocities (n)."""
+        transmitted = np.empty_like(out)
+        self._whole.torque(q, qd, qdd, transmitted)
+        self._rigid.torque(q, qd, qdd, out)
+        add_friction(self._friction, desired, transmitted, out)
 
 
 def take(law: Law, under: PayloadGravity) -> None:
@@ -139,7 +164,7 @@ def test_efforts_while_payload_and_gravity_change(name, terms, measured):
     take(law, under)
     last = 3.0 * random.normal(size=n)
     law.activate(last)
-    blender = PayloadBlender(lambda it: Compensation(it, checked_terms(terms)), robot, under)
+    blender = PayloadBlender(lambda it: WithDesiredFriction(it, checked_terms(terms)), robot, under)
     fade_in, limiter = FadeIn(n, 0.05), TorqueLimiter(limits, rates)
     fade_in.restart(last)
     limiter.last[:] = last
@@ -149,7 +174,7 @@ def test_efforts_while_payload_and_gravity_change(name, terms, measured):
     assert set(outcomes) == {'sent'}
     expected, beyond = np.empty((count, n)), np.zeros(n, bool)
     for k, (time, state, reference, out) in enumerate(zip(times, states, references, expected, strict=True)):
-        blender.torque(int(time), *(state if measured else reference)[:2], reference[2], out=out)
+        blender.torque(int(time), *(state if measured else reference)[:2], *reference[2:0:-1], out=out)
         if not k % 3:
             out += reference[3]
         beyond |= np.abs(out) > limits

@@ -10,17 +10,17 @@
 namespace robot_dynamics_controllers
 {
 
-/// tau = M qdd + c(q, qd) + g(q) + friction(qd), or a part of these terms; the same bits as control/compensation.py.
+/// tau = M qdd + c(q, qd) + g(q) + friction(qd_friction), or a part of these terms; the bits of control/compensation.py.
 class Compensation
 {
 public:
   /// Allocates all memory that `torque` needs. `library` has to outlive this object.
   Compensation(const robot_dynamics_library & library, const Terms & terms);
 
-  /// Writes tau (n; N m, prismatic joints: N) at q, qd, qdd (n each) and the run-time inputs
-  /// (ROBOT_DYNAMICS_INPUTS). Returns whether all numbers are finite. For the real-time thread.
+  /// Writes tau (n; N m, prismatic joints: N) at q, qd, qdd (n each), with friction at qd_friction (n), and the run-time
+  /// inputs (ROBOT_DYNAMICS_INPUTS). Returns whether all numbers are finite. For the real-time thread.
   [[gnu::hot]] bool torque(
-    const double * q, const double * qd, const double * qdd, const double * inputs,
+    const double * q, const double * qd, const double * qdd, const double * qd_friction, const double * inputs,
     double * tau) noexcept;
 
 private:
