@@ -17,10 +17,13 @@ namespace
 
 constexpr double HALF_A_TURN = 3.141592653589793;
 constexpr double UNSTABLE = 2.0;  // eigenvalue of T M^-1 D
-constexpr int SAMPLES = 2048;     // configurations
+constexpr std::size_t SAMPLES = 2048;  // configurations
 constexpr std::size_t STARTS = 32, LEAST_POLLS = 16;  // of the search for the largest eigenvalue
 constexpr double FIRST_STEP = 1.0 / 8.0, LAST_STEP = 1.0 / 1024.0;  // of the search, in turns
 constexpr std::size_t MOST_EVALUATIONS = 16384;
+/// Joints above which samples and evaluations decrease with the square of their number, as the time of each grows with it:
+/// the search takes a few seconds at most.
+constexpr std::size_t MANY_JOINTS = 24;
 constexpr double IMPROVED = 1.0 + 1e-6;  // ratio of two eigenvalues that is worth a step
 constexpr int BISECTIONS = 30;
 constexpr double BEYOND_REASON = 1e200;  // eigenvalue, 1/s
@@ -51,7 +54,10 @@ public:
     }
   }
 
-  double at(int k, std::size_t j) const {return std::fmod(0.5 + (k + 1) * steps_[j], 1.0);}
+  double at(std::size_t k, std::size_t j) const
+  {
+    return std::fmod(0.5 + (static_cast<double>(k) + 1.0) * steps_[j], 1.0);
+  }
 
 private:
   Entries steps_;
@@ -170,12 +176,19 @@ struct Candidate
   double eigenvalue;
 };
 
+/// A number of evaluations for n joints.
+std::size_t affordable(std::size_t evaluations, std::size_t n)
+{
+  return n <= MANY_JOINTS ? evaluations : std::max<std::size_t>(1, evaluations * MANY_JOINTS * MANY_JOINTS / (n * n));
+}
+
 /// The configurations with the largest eigenvalues among samples.
 std::vector<Candidate> largest_samples(Damped & damped, std::size_t n, std::size_t count)
 {
   const Points points(n);
   std::vector<Candidate> found;
-  for (int k = 0; k < SAMPLES; ++k) {
+  const std::size_t samples = affordable(SAMPLES, n);
+  for (std::size_t k = 0; k < samples; ++k) {
     Entries q(n);
     for (std::size_t j = 0; j < n; ++j) {
       q[j] = HALF_A_TURN * (2.0 * points.at(k, j) - 1.0);
@@ -227,10 +240,10 @@ Largest largest_eigenvalue(const robot_dynamics_library & library, const Entries
 {
   Damped damped(library, D);
   Largest found;
-  const std::size_t n = D.size(), affordable = std::max<std::size_t>(1, MOST_EVALUATIONS / (2 * n * LEAST_POLLS));
-  const std::size_t count = std::min(STARTS, affordable);
+  const std::size_t n = D.size(), evaluations = affordable(MOST_EVALUATIONS, n);
+  const std::size_t count = std::clamp<std::size_t>(evaluations / (2 * n * LEAST_POLLS), 1, STARTS);
   for (Candidate & start : largest_samples(damped, n, count)) {
-    climb(damped, start, MOST_EVALUATIONS / count);
+    climb(damped, start, evaluations / count);
     if (start.eigenvalue > found.eigenvalue) {
       found = {start.eigenvalue, damped.joint(start.q)};
     }

@@ -1,8 +1,21 @@
 """Whatever comes, the effort of a controller is finite, within its limits, and makes no step."""
 
+import ctypes
 from types import SimpleNamespace
 
-from support.controllers_core import BOTH, EFFORT, MOTION, NONE, OUTCOMES, RATE, Law, counts_of, exported, has_compilers
+from support.controllers_core import (
+    BOTH,
+    EFFORT,
+    MOTION,
+    NONE,
+    OUTCOMES,
+    RATE,
+    Law,
+    core,
+    counts_of,
+    exported,
+    has_compilers,
+)
 from support.controllers_law import (
     DESIRED,
     HELD,
@@ -339,6 +352,15 @@ def test_gains_of_a_joint_without_inertia_are_refused():
         Law(exported(robot, 'massless'), robot.joint_names, stiffness=1.0, damping=1.0)
     with pytest.raises(ArgumentError, match='the mass matrix is singular'):
         SamplingLimit(robot, np.ones(6), np.ones(6))
+
+
+@pytest.mark.parametrize('joints', [24, 42])
+def test_gains_of_many_joints_are_judged_in_a_bounded_time(joints):
+    """A mass matrix of n joints is n inverse dynamics, each of which takes a time that grows with n."""
+    core().gain_check_calls.restype = ctypes.c_uint64
+    calls = core().gain_check_calls(joints)
+    assert joints * calls <= (2048 + 16384 + 32) * 24**2 + 3 * joints**2
+    assert calls > 500 * 24**2 / joints
 
 
 @pytest.mark.parametrize('pause', [4, 40, 1000])
