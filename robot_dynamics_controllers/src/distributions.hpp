@@ -5,10 +5,6 @@
 /// What differs between the controller interfaces of Humble, Jazzy, Kilted and Rolling; nothing else in this package
 /// depends on the distribution.
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstddef>
 #include <limits>
 #include <memory>
 #include <string>
@@ -19,7 +15,7 @@
 #include "controller_interface/chainable_controller_interface.hpp"
 #include "hardware_interface/handle.hpp"
 #include "rclcpp/rclcpp.hpp"
-#include "reference_input.hpp"
+#include "reference_values.hpp"
 
 namespace robot_dynamics_controllers
 {
@@ -68,11 +64,7 @@ public:
   static constexpr bool as_list() {return decltype(probe<ReferenceExport>(0))::value;}
 };
 
-/// A chainable controller with named references. They are NaN until somebody writes them, and once they are taken.
-///
-/// The interfaces write into one array of this object. The controller reads it without their locks, as controllers with
-/// reference_interfaces_ do: whoever writes runs in the same cycle. Of a controller above that runs asynchronously, a
-/// reference may be lost.
+/// A chainable controller whose references are ReferenceValues.
 ///
 /// Functions of both signatures are declared without `override`: the compiler finds the one that is virtual.
 class ReferencedController : public controller_interface::ChainableControllerInterface
@@ -80,31 +72,16 @@ class ReferencedController : public controller_interface::ChainableControllerInt
 protected:
   using Interface = hardware_interface::CommandInterface;
 
-  /// Names the references, 'JOINT/INTERFACE' each, at most ReferenceInput::MOST, in on_configure.
-  void name_references(std::vector<std::string> names)
-  {
-    names_ = std::move(names);
-    drop_references();
-  }
-
   /// Sets the references in a cycle without a controller above.
   virtual void references_from_topic() = 0;
-
-  double * references() {return references_.data();}
-  std::ptrdiff_t reference_count() const {return static_cast<std::ptrdiff_t>(names_.size());}
-  bool any_reference() const
-  {
-    return !std::all_of(references_.begin(), references_.begin() + reference_count(), [](double x) {return std::isnan(x);});
-  }
-  void drop_references() {std::fill_n(references_.begin(), reference_count(), NOT_A_NUMBER);}
 
   std::vector<Interface> on_export_reference_interfaces()
   {
     std::vector<Interface> interfaces;
     if (!ReferenceExport::as_list()) {
-      reference_interfaces_.resize(names_.size());  // the base class compares the lengths
-      for (std::size_t i = 0; i < names_.size(); ++i) {
-        interfaces.emplace_back(get_node()->get_name(), names_[i], &references_[i]);
+      reference_interfaces_.resize(references_.names().size());  // the base class compares the lengths
+      for (std::size_t i = 0; i < references_.names().size(); ++i) {
+        interfaces.emplace_back(get_node()->get_name(), references_.names()[i], references_.value(i));
       }
     }
     return interfaces;
@@ -113,8 +90,9 @@ protected:
   std::vector<std::shared_ptr<Interface>> on_export_reference_interfaces_list()
   {
     std::vector<std::shared_ptr<Interface>> interfaces;
-    for (std::size_t i = 0; i < names_.size(); ++i) {
-      interfaces.push_back(std::make_shared<Interface>(get_node()->get_name(), names_[i], &references_[i]));
+    for (std::size_t i = 0; i < references_.names().size(); ++i) {
+      interfaces.push_back(
+        std::make_shared<Interface>(get_node()->get_name(), references_.names()[i], references_.value(i)));
     }
     return interfaces;
   }
@@ -131,10 +109,8 @@ protected:
     return update_reference_from_subscribers();
   }
 
-private:
-  std::vector<std::string> names_;
   // never moved: interfaces of the configuration before may still refer to it
-  std::array<double, ReferenceInput::MOST> references_{};
+  ReferenceValues references_;
 };
 
 }  // namespace robot_dynamics_controllers

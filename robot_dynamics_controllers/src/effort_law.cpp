@@ -59,7 +59,6 @@ const char * text_of(Outcome outcome) noexcept
     case Outcome::sent: return "follows the reference";
     case Outcome::gravity_only: return "no reference: gravity compensation";
     case Outcome::reference_refused: return "refused: a number of the reference or its torque is not finite";
-    case Outcome::awaiting_payload_gravity: return "payload or gravity is not known yet";
     case Outcome::state_held: return "the state or its torque is not finite: the last effort is held";
     case Outcome::state_lost: return "the state or its torque is not finite: down to zero";
     case Outcome::stopping: return "asked to stop: down to zero";
@@ -146,12 +145,6 @@ std::array<double, 3> EffortLaw::gravity() const
   return payload_gravity_.gravity();
 }
 
-void EffortLaw::set_payload_gravity_known(bool known) noexcept
-{
-  // what was taken before is read after it
-  known_.store(known, std::memory_order_release);
-}
-
 void EffortLaw::request_stop() noexcept
 {
   stop_.store(true, RELAXED);
@@ -193,7 +186,7 @@ void EffortLaw::activate(const double * last) noexcept
   in_use_.store(false, RELAXED);
   stop_.store(false, RELAXED);
   active_ = true;
-  outcome_.store(Outcome::awaiting_payload_gravity, RELAXED);
+  outcome_.store(Outcome::gravity_only, RELAXED);
 }
 
 void EffortLaw::deactivate() noexcept
@@ -202,6 +195,18 @@ void EffortLaw::deactivate() noexcept
   progress_.restart();
   blends_.store(false, RELAXED);
   outcome_.store(Outcome::inactive, RELAXED);
+}
+
+void EffortLaw::rehearse()
+{
+  const std::vector<double> zeros(n_, 0.0);
+  const Reference motion{zeros.data(), zeros.data(), zeros.data(), nullptr};
+  activate();
+  (void)outcome_of(0, 0.0, {zeros.data(), zeros.data()}, nullptr);
+  (void)outcome_of(0, 0.0, {zeros.data(), zeros.data()}, &motion);
+  deactivate();
+  in_use_.store(false, RELAXED);
+  limiter_.reset();
 }
 
 void EffortLaw::resume() noexcept
@@ -232,10 +237,6 @@ Outcome EffortLaw::outcome_of(
   const double elapsed = cycle_.counted(period);
   if (stop_.load(RELAXED)) {
     return go_down(elapsed) ? Outcome::stopped : Outcome::stopping;
-  }
-  if (!known_.load(std::memory_order_acquire)) {
-    progress_.restart();
-    return Outcome::awaiting_payload_gravity;
   }
   const Corners & corners = corners_.read();
   progress_.advance(corners, time, period);

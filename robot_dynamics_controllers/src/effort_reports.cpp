@@ -124,7 +124,7 @@ void EffortReports::publish_diagnostics()
     warnings.empty() && as_wanted(outcome, of_.counts->followed.value() > 0) ? DiagnosticStatus::OK : DiagnosticStatus::WARN;
   status.name = node_.get_fully_qualified_name();
   status.hardware_id = of_.library->robot;
-  status.message = joined({silence(outcome), joined(refused, "; "), joined(warnings, "; ")}, "; ");
+  status.message = joined({outcome == Outcome::sent ? "" : robot_dynamics_controllers::text_of(outcome), joined(refused, "; "), joined(warnings, "; ")}, "; ");
   if (status.message.empty()) {
     status.message = "publishing";
   }
@@ -152,17 +152,15 @@ std::vector<std::string> EffortReports::warnings()
       node_.get_logger(), "%s: deactivate, clean up, configure and activate this controller", found.back().c_str());
   }
   changed_ = changed;
-  return found;
-}
-
-/// Why the efforts are not those of a reference; '' where they are.
-std::string EffortReports::silence(Outcome outcome) const
-{
-  if (outcome == Outcome::sent) {
-    return "";
+  const std::string unused = of_.cycle->unused_references();
+  if (!unused.empty()) {
+    found.push_back(unused);
   }
-  const bool awaits = outcome == Outcome::awaiting_payload_gravity && !of_.payload_gravity->missing().empty();
-  return awaits ? of_.payload_gravity->missing() : robot_dynamics_controllers::text_of(outcome);
+  if (!unused.empty() && unused != unused_) {
+    RCLCPP_WARN(node_.get_logger(), "%s; gravity compensation meanwhile", unused.c_str());
+  }
+  unused_ = unused;
+  return found;
 }
 
 EffortReports::Fields EffortReports::fields() const

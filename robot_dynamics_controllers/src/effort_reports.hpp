@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "diagnostic_msgs/msg/diagnostic_array.hpp"
+#include "effort_cycle.hpp"
 #include "parameter_check.hpp"
 #include "payload_gravity_input.hpp"
 #include "rclcpp_lifecycle/lifecycle_node.hpp"
@@ -32,6 +33,7 @@ public:
   {
     DynamicsLibrary library;
     std::shared_ptr<EffortLaw> law;
+    std::shared_ptr<EffortCycle> cycle;
     std::shared_ptr<PayloadGravityInput> payload_gravity;
     std::shared_ptr<ReferenceInput> references;
     std::shared_ptr<CycleCounts> counts;
@@ -52,14 +54,13 @@ private:
 
   void publish_info();
   Fields fields() const;
-  std::string silence(Outcome outcome) const;
   std::string limited_joints() const;
   std::vector<std::string> warnings();
 
   rclcpp_lifecycle::LifecycleNode & node_;
   Subject of_;
   ParametersInUse in_use_;
-  std::string changed_;  // parameters
+  std::string changed_, unused_;  // parameters and references that were logged last
   std::uint64_t changes_ = 0, activations_ = 0;
   // base class pointers: a lifecycle publisher would publish nothing while the controller is inactive
   std::shared_ptr<rclcpp::Publisher<robot_dynamics_interfaces::msg::TorqueInfo>> info_;

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <stdexcept>
 #include <utility>
 
 #include "library_path.hpp"
 #include "parameter_check.hpp"
 #include "pluginlib/class_list_macros.hpp"
-#include "robot_dynamics_controllers/rehearsal.hpp"
 
 namespace robot_dynamics_controllers
 {
@@ -23,8 +23,18 @@ using controller_interface::return_type;
 
 constexpr std::chrono::milliseconds LOOK_PERIOD{20};
 constexpr std::chrono::seconds DIAGNOSTICS_PERIOD{1};
-/// Longest time from a deactivation to an activation in one switch of the chained mode.
-constexpr std::chrono::milliseconds SWITCH{100};
+
+using SteadyClock = std::chrono::steady_clock;
+
+/// ns on the steady clock.
+std::int64_t steady_now() {return std::chrono::nanoseconds(SteadyClock::now().time_since_epoch()).count();}
+
+/// s since the first controller of the process was initialised: its participant is older.
+double since_participant()
+{
+  static const SteadyClock::time_point first = SteadyClock::now();
+  return std::chrono::duration<double>(SteadyClock::now() - first).count();
+}
 
 /// Names 'JOINT/INTERFACE', those of all joints of the first interface first.
 std::vector<std::string> names_of(
@@ -40,6 +50,11 @@ std::vector<std::string> names_of(
 }
 
 bool is_stated(const std::vector<std::string> & names) {return !names.empty() && names != std::vector<std::string>{""};}
+
+bool any_above_zero(const std::vector<double> & gains)
+{
+  return std::any_of(gains.begin(), gains.end(), [](double gain) {return gain > 0.0;});
+}
 
 std::vector<double> scales_of(const std::vector<double> & stated, std::size_t joints)
 {
@@ -58,80 +73,60 @@ return_type FeedforwardEffortController::update_and_write_commands(
   const rclcpp::Time & time, const rclcpp::Duration & period)
 {
   read_states();
-  const Reference * const reference = any_reference() ? &reference_ : nullptr;
-  const Outcome outcome = law_->update(
-    time.nanoseconds(), passed(period), {q_.data(), qd_.data()}, reference, effort_.data());
-  drop_references();
-  counts_->add(outcome, write_efforts());
-  const auto is_zero = [](double effort) {return effort == 0.0;};
-  const bool gave_up = outcome == Outcome::state_lost && std::all_of(effort_.begin(), effort_.end(), is_zero);
-  return gave_up ? return_type::ERROR : return_type::OK;
+  const Outcome outcome = cycle_->update(time.nanoseconds(), period.seconds(), steady_now());
+  counts_->add(outcome, write_commands());
+  return cycle_->gave_up() ? return_type::ERROR : return_type::OK;
 }
 
 void FeedforwardEffortController::read_states()
 {
-  const std::size_t n = q_.size();
+  const std::size_t n = joints_.size();
   for (std::size_t i = 0; i < n; ++i) {
-    q_[i] = value_of(state_interfaces_[i]);
+    cycle_->positions()[i] = value_of(state_interfaces_[i]);
   }
-  for (std::size_t i = 0; law_->reads_velocities() && i < n; ++i) {
-    qd_[i] = value_of(state_interfaces_[n + i]);
+  for (std::size_t i = 0; cycle_->reads_velocities() && i < n; ++i) {
+    cycle_->velocities()[i] = value_of(state_interfaces_[n + i]);
   }
-}
-
-/// The time since the last cycle, s, by the steady clock: the system clock of the manager may be set.
-double FeedforwardEffortController::passed(const rclcpp::Duration & period)
-{
-  const auto last = std::exchange(cycle_, std::chrono::steady_clock::now());
-  const bool measured = !simulated_ && last != std::chrono::steady_clock::time_point{};
-  return measured ? std::chrono::duration<double>(cycle_ - last).count() : period.seconds();
 }
 
 void FeedforwardEffortController::references_from_topic()
 {
   if (const double * numbers = topic_->newest()) {
-    std::copy_n(numbers, reference_count(), references());
+    references_.write(numbers);
   }
 }
 
-bool FeedforwardEffortController::write_efforts()
+bool FeedforwardEffortController::write_commands()
 {
   bool written = true;
-  for (std::size_t i = 0; i < effort_.size(); ++i) {
-    written = set_value(command_interfaces_[i], effort_[i] / torque_scale_[i]) && written;
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    written = set_value(command_interfaces_[i], cycle_->commands()[i]) && written;
   }
   return written;
 }
 
-void FeedforwardEffortController::forget_references()
-{
-  drop_references();
-  (void)topic_->newest();
-}
-
 FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_activate(const rclcpp_lifecycle::State &)
 {
-  forget_references();
-  simulated_ = get_node()->get_clock()->ros_time_is_active();
-  cycle_ = {};
-  if (std::exchange(switches_, false) && std::chrono::steady_clock::now() - deactivated_ < SWITCH) {
-    law_->resume();
-    (void)write_efforts();
-    return CallbackReturn::SUCCESS;
+  const std::string missing = background_->payload_gravity->missing();
+  if (!missing.empty()) {
+    RCLCPP_ERROR(get_node()->get_logger(), "not activated: %s", missing.c_str());
+    return CallbackReturn::FAILURE;
   }
-  for (std::size_t i = 0; i < effort_.size(); ++i) {
-    effort_[i] = value_of(command_interfaces_[i]) * torque_scale_[i];
+  (void)topic_->newest();
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    cycle_->commands()[i] = value_of(command_interfaces_[i]);
   }
-  law_->activate(effort_.data());
-  counts_->activations.add(true);
+  if (cycle_->activate(steady_now(), get_node()->get_clock()->ros_time_is_active())) {
+    (void)write_commands();
+  } else {
+    counts_->activations.add(true);
+  }
   return CallbackReturn::SUCCESS;
 }
 
 FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_deactivate(const rclcpp_lifecycle::State &)
 {
-  law_->deactivate();
-  switches_ = false;
-  deactivated_ = std::chrono::steady_clock::now();
+  cycle_->deactivate(steady_now());
   if (parameters_.on_deactivate == "zero") {
     for (auto & command : command_interfaces_) {
       (void)set_value(command, 0.0);
@@ -140,11 +135,12 @@ FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_deac
   return CallbackReturn::SUCCESS;
 }
 
-/// The manager deactivates an active controller before it switches the chained mode, and activates it at once after.
-bool FeedforwardEffortController::on_set_chained_mode(bool)
+bool FeedforwardEffortController::on_set_chained_mode(bool chained)
 {
-  switches_ = true;
-  forget_references();
+  if (cycle_) {
+    cycle_->set_chained_mode(chained);
+    (void)topic_->newest();
+  }
   return true;
 }
 
@@ -153,6 +149,7 @@ bool FeedforwardEffortController::on_set_chained_mode(bool)
 FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_init()
 {
   try {
+    (void)since_participant();
     listener_ = std::make_shared<feedforward_effort_controller::ParamListener>(get_node());
     parameter_check_ = get_node()->add_on_set_parameters_callback(refuse_nan);
   } catch (const std::exception & error) {
@@ -178,16 +175,18 @@ void FeedforwardEffortController::configure()
   parameters_ = listener_->get_params();
   const DynamicsLibrary library = DynamicsLibrary::open(library_path(parameters_.library));
   joints_ = is_stated(parameters_.joints) ? parameters_.joints : library.joint_names();
-  law_ = std::make_shared<EffortLaw>(library, settings());
-  counts_ = std::make_shared<CycleCounts>();
-  const std::size_t n = joints_.size();
-  for (std::vector<double> * numbers : {&q_, &qd_, &effort_, &zeros_}) {
-    numbers->assign(n, 0.0);
+  references_.configure(joints_, parameters_.reference_interfaces);
+  if (!references_.has_positions() && (any_above_zero(parameters_.stiffness) || any_above_zero(parameters_.damping))) {
+    throw std::invalid_argument("stiffness, damping: expected position among reference_interfaces");
   }
-  torque_scale_ = scales_of(parameters_.torque_scale, n);
-  prepare_references();
-  rehearse(library, settings());
-  start_background(library);
+  const auto law = std::make_shared<EffortLaw>(library, settings());
+  law->rehearse();
+  counts_ = std::make_shared<CycleCounts>();
+  const std::vector<double> torque_scale = scales_of(parameters_.torque_scale, joints_.size());
+  topic_ = ReferenceInput::create(
+    *get_node(), joints_, parameters_.reference_interfaces, parameters_.reference_timeout);
+  cycle_ = std::make_shared<EffortCycle>(law, references_, torque_scale);
+  start_background(library, law, torque_scale);
 }
 
 Settings FeedforwardEffortController::settings() const
@@ -210,44 +209,14 @@ Settings FeedforwardEffortController::settings() const
   return settings;
 }
 
-void FeedforwardEffortController::prepare_references()
-{
-  const std::vector<std::string> & interfaces = parameters_.reference_interfaces;
-  const auto has = [&](const char * name) {
-      return std::find(interfaces.begin(), interfaces.end(), name) != interfaces.end();
-    };
-  const bool effort_alone = interfaces == std::vector<std::string>{"effort"};
-  if (!has("position") && !effort_alone) {
-    throw std::invalid_argument("reference_interfaces: expected position among them, or effort alone");
-  }
-  const auto above_zero = [](const std::vector<double> & gains) {
-      return std::any_of(gains.begin(), gains.end(), [](double gain) {return gain > 0.0;});
-    };
-  if (!has("position") && (above_zero(parameters_.stiffness) || above_zero(parameters_.damping))) {
-    throw std::invalid_argument("stiffness, damping: expected position among reference_interfaces");
-  }
-  const auto place = [&](const char * name) {
-      const auto found = std::find(interfaces.begin(), interfaces.end(), name);
-      return references() + (found - interfaces.begin()) * static_cast<std::ptrdiff_t>(joints_.size());
-    };
-  const auto place_or_zeros = [&](const char * name) {return has(name) ? place(name) : zeros_.data();};
-  reference_ = Reference{};
-  if (!effort_alone) {
-    reference_ = {place("position"), place_or_zeros("velocity"), place_or_zeros("acceleration"), nullptr};
-  }
-  reference_.effort = has("effort") ? place("effort") : nullptr;
-  topic_ = ReferenceInput::create(*get_node(), joints_, interfaces, parameters_.reference_timeout);
-  name_references(names_of(joints_, interfaces));
-}
-
-void FeedforwardEffortController::start_background(const DynamicsLibrary & library)
+void FeedforwardEffortController::start_background(
+  const DynamicsLibrary & library, const std::shared_ptr<EffortLaw> & law, const std::vector<double> & torque_scale)
 {
   auto & node = *get_node();
-  const auto payload_gravity = PayloadGravityInput::create(node, law_, parameters_.await_load);
+  const auto payload_gravity = PayloadGravityInput::create(node, law, parameters_.await_load, since_participant());
   EffortReports reports(
-    node, {library, law_, payload_gravity, topic_, counts_, torque_scale_,
+    node, {library, law, cycle_, payload_gravity, topic_, counts_, torque_scale,
       rate_limits(parameters_.rate_limit, joints_)});
-  const auto law = law_;
   ClockWatch clock_watch(node.get_clock(), [law](std::int64_t before, std::int64_t after) {law->clock_set(before, after);});
   background_ = std::make_shared<Background>(
     Background{
@@ -281,7 +250,7 @@ FeedforwardEffortController::CallbackReturn FeedforwardEffortController::on_clea
   timers_.clear();
   background_.reset();
   topic_.reset();
-  law_.reset();
+  cycle_.reset();
   return CallbackReturn::SUCCESS;
 }
 

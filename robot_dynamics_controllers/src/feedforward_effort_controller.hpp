@@ -2,25 +2,26 @@
 #ifndef FEEDFORWARD_EFFORT_CONTROLLER_HPP_
 #define FEEDFORWARD_EFFORT_CONTROLLER_HPP_
 
-#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "clock_watch.hpp"
 #include "distributions.hpp"
+#include "effort_cycle.hpp"
 #include "effort_reports.hpp"
 #include "payload_gravity_input.hpp"
 #include "ramp_service.hpp"
 #include "reference_input.hpp"
+#include "robot_dynamics_controllers/cycle_counts.hpp"
 #include "robot_dynamics_controllers/effort_law.hpp"
 #include "robot_dynamics_controllers/feedforward_effort_controller_parameters.hpp"
 
 namespace robot_dynamics_controllers
 {
 
-/// Efforts that a desired motion needs, or gravity compensation without one: an EffortLaw between the interfaces of
-/// ros2_control.
+/// Efforts that a desired motion needs, or gravity compensation without one: an EffortCycle behind the interfaces of
+/// ros2_control, with parameters, topics and services.
 ///
 /// References of each joint, from a controller above or from `~/reference`: those of the parameter reference_interfaces.
 /// States: position and velocity. Command: effort.
@@ -59,29 +60,20 @@ private:
 
   void configure();
   Settings settings() const;
-  void prepare_references();
-  void start_background(const DynamicsLibrary & library);
-  [[gnu::hot]] double passed(const rclcpp::Duration & period);
+  void start_background(
+    const DynamicsLibrary & library, const std::shared_ptr<EffortLaw> & law, const std::vector<double> & torque_scale);
   [[gnu::hot]] void read_states();
-  void forget_references();
-  [[gnu::hot]] bool write_efforts();
+  [[gnu::hot]] bool write_commands();
 
   std::shared_ptr<feedforward_effort_controller::ParamListener> listener_;
   std::shared_ptr<void> parameter_check_;
   feedforward_effort_controller::Params parameters_;
   std::vector<std::string> joints_;
-  std::shared_ptr<EffortLaw> law_;
+  std::shared_ptr<EffortCycle> cycle_;
   std::shared_ptr<ReferenceInput> topic_;
   std::shared_ptr<CycleCounts> counts_;
   std::shared_ptr<Background> background_;
   std::vector<std::shared_ptr<rclcpp::TimerBase>> timers_;
-
-  // real-time thread
-  bool switches_ = false;  // the chained mode was set since the last deactivation
-  std::chrono::steady_clock::time_point deactivated_{}, cycle_{};
-  bool simulated_ = false;  // ROS time is that of a simulation
-  std::vector<double> q_, qd_, effort_, torque_scale_, zeros_;
-  Reference reference_{};  // into references()
 };
 
 }  // namespace robot_dynamics_controllers

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace robot_dynamics_controllers
@@ -14,10 +15,7 @@ using robot_dynamics_interfaces::msg::GravityState;
 using robot_dynamics_interfaces::msg::PayloadState;
 using std::chrono::milliseconds;
 
-/// Time from the subscriptions' creation in which a publisher on the graph may not be known yet.
-constexpr milliseconds DISCOVERY{500};
-/// Time from the subscriptions' creation after which the reason names a server that publishes nothing.
-constexpr milliseconds PATIENCE{5000};
+constexpr milliseconds POLL_PERIOD{5};
 
 template<typename Message>
 Body body_of(const Message & message)
@@ -56,101 +54,102 @@ GravityRamp ramp_of(const GravityState & message)
 }  // namespace
 
 std::shared_ptr<PayloadGravityInput> PayloadGravityInput::create(
-  rclcpp_lifecycle::LifecycleNode & node, std::shared_ptr<EffortLaw> law, bool awaited)
+  rclcpp_lifecycle::LifecycleNode & node, std::shared_ptr<EffortLaw> law, bool required, double since_participant)
 {
-  std::shared_ptr<PayloadGravityInput> self(new PayloadGravityInput(node, std::move(law), awaited));
-  // an executor may call back as soon as there is a subscription
-  const std::lock_guard<std::mutex> lock(self->changing_);
+  std::shared_ptr<PayloadGravityInput> self(new PayloadGravityInput(node, std::move(law), required));
   subscribe(self, &PayloadGravityInput::payload_);
   subscribe(self, &PayloadGravityInput::gravity_);
-  self->update();
+  self->wait(since_participant);
   return self;
 }
 
 PayloadGravityInput::PayloadGravityInput(
-  rclcpp_lifecycle::LifecycleNode & node, std::shared_ptr<EffortLaw> law, bool awaited)
-: node_(node), law_(std::move(law)), awaited_(awaited)
+  rclcpp_lifecycle::LifecycleNode & node, std::shared_ptr<EffortLaw> law, bool required)
+: node_(node), law_(std::move(law)), required_(required)
 {
-  payload_.name = "payload_state";
-  gravity_.name = "gravity_state";
 }
 
 template<typename Message>
 void PayloadGravityInput::subscribe(
   const std::shared_ptr<PayloadGravityInput> & self, Topic<Message> PayloadGravityInput::* topic)
 {
+  // an executor may call back as soon as there is a subscription
+  const std::lock_guard<std::mutex> lock(self->changing_);
   const std::weak_ptr<PayloadGravityInput> weak = self;  // another thread may end the last use of this object
   ((*self).*topic).subscription = self->node_.create_subscription<Message>(
-    ((*self).*topic).name, rclcpp::QoS(1).reliable().transient_local(),
+    ((*self).*topic).messages.name(), rclcpp::QoS(1).reliable().transient_local(),
     [weak, topic](const std::shared_ptr<const Message> message) {
       if (const auto input = weak.lock()) {
         const std::lock_guard<std::mutex> lock(input->changing_);
         input->receive((*input).*topic, *message);
-        input->update();
       }
     });
+}
+
+/// Takes messages itself: the executor may be the thread that configures.
+void PayloadGravityInput::wait(double since_participant)
+{
+  const auto began = Clock::now();
+  for (bool waits = true; waits; ) {
+    {
+      const std::lock_guard<std::mutex> lock(changing_);
+      poll(payload_);
+      poll(gravity_);
+      const double since_begin = std::chrono::duration<double>(Clock::now() - began).count();
+      const ServerTopic payload = status(payload_), gravity = status(gravity_);
+      waits = ServerWait::waits(payload, gravity, since_participant + since_begin, since_begin) ||
+        ServerWait::waits(gravity, payload, since_participant + since_begin, since_begin);
+    }
+    if (waits) {
+      std::this_thread::sleep_for(POLL_PERIOD);
+    }
+  }
+}
+
+template<typename Message>
+void PayloadGravityInput::poll(Topic<Message> & topic)
+{
+  Message message;
+  rclcpp::MessageInfo info;
+  while (topic.subscription->take(message, info)) {
+    receive(topic, message);
+  }
 }
 
 void PayloadGravityInput::look()
 {
   const std::lock_guard<std::mutex> lock(changing_);
-  update();
-}
-
-void PayloadGravityInput::update()
-{
-  receive_early(payload_);
-  receive_early(gravity_);
-  if (!missing_.empty()) {
-    missing_ = reason();
-    law_->set_payload_gravity_known(missing_.empty());
-  }
+  report(payload_, payload_.messages.retry([this](const PayloadState & message) {return applied(message);}));
+  report(gravity_, gravity_.messages.retry([this](const GravityState & message) {return applied(message);}));
 }
 
 template<typename Message>
 void PayloadGravityInput::receive(Topic<Message> & topic, const Message & message)
 {
-  topic.early.reset();
-  if (topic.applied == message) {
-    return;
-  }
-  Taken taken;
-  try {
-    taken = law_->take(ramp_of(message), node_.get_clock()->now().nanoseconds());
-  } catch (const std::exception & error) {  // rclcpp::Time throws others for a stamp before zero
-    taken = {false, false, error.what()};
-  }
-  if (!taken.accepted) {
-    refuse(topic.refusal, topic.name, taken.message);
-    if (taken.early) {
-      topic.early = message;
-    }
-    return;
-  }
-  if (!taken.message.empty()) {
-    RCLCPP_WARN(node_.get_logger(), "%s: %s", topic.name.c_str(), taken.message.c_str());
-  }
-  topic.applied = message;
-  topic.refusal.clear();
-  ++changes_;
+  report(topic, topic.messages.receive(message, [this](const Message & newest) {return applied(newest);}));
 }
 
 template<typename Message>
-void PayloadGravityInput::receive_early(Topic<Message> & topic)
+Taken PayloadGravityInput::applied(const Message & message)
 {
-  if (topic.early) {
-    const Message message = *topic.early;
-    receive(topic, message);
+  try {
+    const Taken taken = law_->take(ramp_of(message), node_.get_clock()->now().nanoseconds());
+    changes_ += taken.accepted ? 1u : 0u;
+    return taken;
+  } catch (const std::exception & error) {  // rclcpp::Time throws others for a stamp before zero
+    return {false, false, error.what()};
   }
 }
 
-void PayloadGravityInput::refuse(std::string & refusal, const std::string & topic, const std::string & why)
+template<typename Message>
+void PayloadGravityInput::report(const Topic<Message> & topic, const std::string & line)
 {
-  const std::string text = topic + ": " + why;
-  if (text != refusal) {
-    RCLCPP_WARN(node_.get_logger(), "refused: %s", text.c_str());
+  if (!topic.messages.refusal().empty()) {
+    refused_last_ = topic.messages.refusal();
   }
-  refusal = refused_last_ = text;
+  if (!line.empty()) {
+    RCLCPP_WARN(node_.get_logger(), "%s", line.c_str());
+  }
 }
 
 template<typename Message>
@@ -163,52 +162,34 @@ std::size_t PayloadGravityInput::publishers_of_payload() const {return publisher
 
 std::size_t PayloadGravityInput::publishers_of_gravity() const {return publishers(gravity_);}
 
-/// Why a topic without a message is waited for; '' where it is not.
 template<typename Message>
-std::string PayloadGravityInput::lacks(const Topic<Message> & topic) const
+ServerTopic PayloadGravityInput::status(const Topic<Message> & topic) const
 {
-  const bool seen = publishers(topic) > 0;
-  if (topic.applied || !(seen || awaited_)) {
-    return "";
-  }
-  if (Clock::now() - created_ < PATIENCE) {
-    return "waiting for " + topic.name;
-  }
-  return topic.name + (seen ? " has a publisher" : " is awaited (await_load)") +
-         ", but no message came within 5 s: activate dynamics_server";
+  const RampTopic<Message> & messages = topic.messages;
+  return {messages.name(), publishers(topic) > 0, messages.is_applied(), messages.refusal()};
 }
 
-std::string PayloadGravityInput::reason()
+std::string PayloadGravityInput::missing() const
 {
-  const std::string refusals[] = {
-    payload_.applied ? "" : payload_.refusal, gravity_.applied ? "" : gravity_.refusal};
-  for (const std::string & refusal : refusals) {
-    if (!refusal.empty()) {
-      return "refused: " + refusal;
-    }
+  if (!required_) {
+    return "";
   }
-  if (!first_seen_ && publishers(payload_) + publishers(gravity_) > 0) {
-    first_seen_ = Clock::now();
-  }
-  for (const std::string & lacking : {lacks(payload_), lacks(gravity_)}) {
+  const std::lock_guard<std::mutex> lock(changing_);
+  for (const ServerTopic & topic : {status(payload_), status(gravity_)}) {
+    const std::string lacking = ServerWait::lacks(topic);
     if (!lacking.empty()) {
       return lacking;
     }
-  }
-  // of a server that has just been discovered one topic may be known before the other
-  const auto since = std::max(created_, first_seen_.value_or(created_));
-  const bool unknown = !payload_.applied || !gravity_.applied;
-  if (unknown && Clock::now() - since < DISCOVERY) {
-    return "waiting for " + (payload_.applied ? gravity_.name : payload_.name);
   }
   return "";
 }
 
 std::vector<std::string> PayloadGravityInput::refused() const
 {
+  const std::lock_guard<std::mutex> lock(changing_);
   std::vector<std::string> found;
-  for (const std::string & refusal : {payload_.refusal, gravity_.refusal}) {
-    if (!refusal.empty() && missing_.empty()) {
+  for (const std::string & refusal : {payload_.messages.refusal(), gravity_.messages.refusal()}) {
+    if (!refusal.empty()) {
       found.push_back("refused, the value before stays: " + refusal);
     }
   }
@@ -217,9 +198,16 @@ std::vector<std::string> PayloadGravityInput::refused() const
 
 std::vector<std::string> PayloadGravityInput::warnings() const
 {
+  const std::lock_guard<std::mutex> lock(changing_);
   std::vector<std::string> found;
+  for (const ServerTopic & topic : {status(payload_), status(gravity_)}) {
+    const std::string warning = ServerWait::warning(topic);
+    if (!warning.empty()) {
+      found.push_back(warning);
+    }
+  }
   const std::pair<std::string, std::size_t> counts[] = {
-    {payload_.name, publishers(payload_)}, {gravity_.name, publishers(gravity_)}};
+    {payload_.messages.name(), publishers(payload_)}, {gravity_.messages.name(), publishers(gravity_)}};
   for (const auto & [topic, count] : counts) {
     if (count > 1) {
       found.push_back(
@@ -228,6 +216,18 @@ std::vector<std::string> PayloadGravityInput::warnings() const
     }
   }
   return found;
+}
+
+std::string PayloadGravityInput::refused_last() const
+{
+  const std::lock_guard<std::mutex> lock(changing_);
+  return refused_last_;
+}
+
+std::uint64_t PayloadGravityInput::changes() const
+{
+  const std::lock_guard<std::mutex> lock(changing_);
+  return changes_;
 }
 
 }  // namespace robot_dynamics_controllers

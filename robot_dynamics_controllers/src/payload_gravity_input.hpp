@@ -4,47 +4,49 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "ramp_topic.hpp"
 #include "rclcpp_lifecycle/lifecycle_node.hpp"
 #include "robot_dynamics_controllers/effort_law.hpp"
 #include "robot_dynamics_interfaces/msg/gravity_state.hpp"
 #include "robot_dynamics_interfaces/msg/payload_state.hpp"
+#include "server_wait.hpp"
 
 namespace robot_dynamics_controllers
 {
 
 /// Payload and gravity of `payload_state` and `gravity_state`, which a dynamics_server publishes, with the meaning that
-/// they have in the nodes (nodes/payload_gravity_input.py of robot_dynamics_ros): the newest valid message counts, a wrong
-/// one is refused and changes nothing, and without a publisher there is no payload and gravity is the library's.
+/// they have in the nodes (nodes/payload_gravity_input.py of robot_dynamics_ros): the newest valid message counts, and a
+/// wrong one is refused and changes nothing. Without a message those of the library count.
 ///
-/// All methods but `create` are called in the callbacks of one node, one at a time.
+/// Methods may be called by several threads.
 class PayloadGravityInput
 {
 public:
-  /// Subscribes; `awaited`: both messages are required, even without a publisher. `node` outlives this object.
+  /// Subscribes, and waits for the messages of a dynamics_server that is on the graph, as ServerWait says;
+  /// `since_participant`: s since the process's participant was created. `required`: an activation needs both messages.
+  /// `node` outlives this object.
   static std::shared_ptr<PayloadGravityInput> create(
-    rclcpp_lifecycle::LifecycleNode & node, std::shared_ptr<EffortLaw> law, bool awaited);
+    rclcpp_lifecycle::LifecycleNode & node, std::shared_ptr<EffortLaw> law, bool required, double since_participant);
 
-  /// Tells the law once nothing is missing, and takes a ramp that was early; to be called every 20 ms or so.
+  /// Tries a ramp again that was early; to be called every 20 ms or so.
   void look();
 
-  /// '' once payload and gravity are known, else why no effort may be computed.
-  const std::string & missing() const {return missing_;}
+  /// Why an activation is refused; '' where it is not.
+  std::string missing() const;
   /// Messages that were refused and not replaced since.
   std::vector<std::string> refused() const;
-  /// Topics with more than one publisher.
+  /// Topics with more than one publisher, or with one that says nothing.
   std::vector<std::string> warnings() const;
-  const std::string & refused_last() const {return refused_last_;}
+  std::string refused_last() const;
   std::size_t publishers_of_payload() const;
   std::size_t publishers_of_gravity() const;
   /// Grows with each change of payload or gravity.
-  std::uint64_t changes() const {return changes_;}
+  std::uint64_t changes() const;
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -52,38 +54,38 @@ private:
   template<typename Message>
   struct Topic
   {
-    std::string name;
+    RampTopic<Message> messages;
     std::shared_ptr<rclcpp::Subscription<Message>> subscription;
-    std::optional<Message> applied, early;
-    std::string refusal;
   };
 
-  PayloadGravityInput(rclcpp_lifecycle::LifecycleNode & node, std::shared_ptr<EffortLaw> law, bool awaited);
+  PayloadGravityInput(rclcpp_lifecycle::LifecycleNode & node, std::shared_ptr<EffortLaw> law, bool required);
 
   template<typename Message>
   static void subscribe(
     const std::shared_ptr<PayloadGravityInput> & self, Topic<Message> PayloadGravityInput::* topic);
-  void update();
+  void wait(double since_participant);
+  template<typename Message>
+  void poll(Topic<Message> & topic);
   template<typename Message>
   void receive(Topic<Message> & topic, const Message & message);
   template<typename Message>
-  void receive_early(Topic<Message> & topic);
+  Taken applied(const Message & message);
+  template<typename Message>
+  void report(const Topic<Message> & topic, const std::string & line);
   template<typename Message>
   std::size_t publishers(const Topic<Message> & topic) const;
   template<typename Message>
-  std::string lacks(const Topic<Message> & topic) const;
-  std::string reason();
-  void refuse(std::string & refusal, const std::string & topic, const std::string & why);
+  ServerTopic status(const Topic<Message> & topic) const;
 
   rclcpp_lifecycle::LifecycleNode & node_;
   std::shared_ptr<EffortLaw> law_;
-  bool awaited_;
-  std::mutex changing_;  // `create` runs beside the callbacks
-  Topic<robot_dynamics_interfaces::msg::PayloadState> payload_;
-  Topic<robot_dynamics_interfaces::msg::GravityState> gravity_;
-  Clock::time_point created_ = Clock::now();
-  std::optional<Clock::time_point> first_seen_;  // when a publisher was seen first
-  std::string missing_ = "not configured", refused_last_;
+  const bool required_;
+  mutable std::mutex changing_;
+  Topic<robot_dynamics_interfaces::msg::PayloadState> payload_{
+    RampTopic<robot_dynamics_interfaces::msg::PayloadState>("payload_state"), nullptr};
+  Topic<robot_dynamics_interfaces::msg::GravityState> gravity_{
+    RampTopic<robot_dynamics_interfaces::msg::GravityState>("gravity_state"), nullptr};
+  std::string refused_last_;
   std::uint64_t changes_ = 0;
 };
 

@@ -43,11 +43,6 @@ ReferenceInput::ReferenceInput(
   const std::vector<std::string> & interfaces, double timeout)
 : node_(node), joints_(joints), interfaces_(interfaces), timeout_(timeout)
 {
-  if (joints.size() * interfaces.size() > MOST) {
-    throw std::invalid_argument(
-            "reference_interfaces: expected at most " + std::to_string(MOST) + " references, got " +
-            std::to_string(joints.size() * interfaces.size()));
-  }
 }
 
 const double * ReferenceInput::newest() noexcept

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rclcpp_lifecycle/lifecycle_node.hpp"
+#include "reference_values.hpp"
 #include "robot_dynamics_controllers/handover.hpp"
 #include "trajectory_msgs/msg/joint_trajectory.hpp"
 
@@ -20,9 +21,7 @@ namespace robot_dynamics_controllers
 class ReferenceInput
 {
 public:
-  static constexpr std::size_t MOST = 128;  ///< largest number of references, joints times interfaces
-
-  /// Subscribes. Throws std::invalid_argument for more than MOST references. `node` outlives this object.
+  /// Subscribes; joints times interfaces are at most ReferenceValues::MOST. `node` outlives this object.
   static std::shared_ptr<ReferenceInput> create(
     rclcpp_lifecycle::LifecycleNode & node, const std::vector<std::string> & joints,
     const std::vector<std::string> & interfaces, double timeout);
@@ -38,7 +37,7 @@ private:
   struct Values
   {
     std::uint64_t count;
-    std::array<double, MOST> numbers;
+    std::array<double, ReferenceValues::MOST> numbers;
   };
 
   ReferenceInput(

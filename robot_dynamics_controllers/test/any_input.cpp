@@ -114,7 +114,6 @@ int main(int, char ** arguments)
         law.activate(below(2) ? numbers[0].data() : nullptr);
         law.update(now, 0.0, State{numbers[0].data(), numbers[0].data()}, nullptr, last.data());
       }
-      law.set_payload_gravity_known(below(50) != 0);
       if (below(40) == 0) {
         change(law, *library, now);
       }

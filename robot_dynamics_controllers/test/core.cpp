@@ -2,6 +2,7 @@
 // The core as one source file: each test compiles it once.
 #include "../src/compensation.cpp"
 #include "../src/dynamics_library.cpp"
+#include "../src/effort_cycle.cpp"
 #include "../src/effort_law.cpp"
 #include "../src/gain_limits.cpp"
 #include "../src/inertial_parameters.cpp"
@@ -10,6 +11,6 @@
 #include "../src/presets.cpp"
 #include "../src/ramp_progress.cpp"
 #include "../src/ramps.cpp"
-#include "../src/rehearsal.cpp"
+#include "../src/reference_values.cpp"
 #include "../src/torque_limiter.cpp"
 #include "../src/torque_transitions.cpp"

@@ -67,6 +67,8 @@ struct Terms_
 
 }  // namespace
 
+#include "controller_driver.hpp"
+
 extern "C" {
 
 void * law_new(
@@ -93,10 +95,11 @@ void * law_new(
       settings.stiffness.assign(gains, gains + n);
       settings.damping.assign(gains + n, gains + 2 * n);
       const DynamicsLibrary library = DynamicsLibrary::open(path);
+      auto law = std::make_unique<EffortLaw>(library, settings);
       if (rehearses != 0) {
-        rehearse(library, settings);
+        law->rehearse();
       }
-      return new EffortLaw(library, settings);
+      return law.release();
     }, message, size);
 }
 
@@ -105,7 +108,6 @@ void law_activate(EffortLaw * law, const double * last) {law->activate(last);}
 void law_deactivate(EffortLaw * law) {law->deactivate();}
 void law_resume(EffortLaw * law) {law->resume();}
 void law_end_finished_ramps(EffortLaw * law, std::int64_t now) {law->end_finished_ramps(now);}
-void law_known(EffortLaw * law, int known) {law->set_payload_gravity_known(known != 0);}
 void law_request_stop(EffortLaw * law) {law->request_stop();}
 int law_stopped(EffortLaw * law) {return law->stopped();}
 int law_blends(EffortLaw * law) {return law->blends();}

@@ -59,7 +59,6 @@ bool is_updated(const char * path)
         body.mass = k % 7;
         law.take(PayloadRamp{body, {}, k, 100}, k);
         law.take(GravityRamp{"", {0.0, 0.0, -0.1 * (k % 90)}, {0.0, 0.0, -9.0}, k, 100}, k);
-        law.set_payload_gravity_known(true);
         law.clock_set(k, k - 1);
         (void)law.outcome();
         (void)law.blends();

@@ -17,6 +17,7 @@ from support.controllers_core import (
     has_compilers,
 )
 from support.controllers_law import (
+    BODY,
     DESIRED,
     HELD,
     RAMP,
@@ -37,7 +38,7 @@ from support.example_robots import example_urdfs
 import numpy as np
 import pytest
 
-from robot_dynamics_ros import Robot
+from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.control.gain_limits import LIMIT, SamplingLimit, configurations
 from robot_dynamics_ros.errors import ArgumentError
 
@@ -191,18 +192,29 @@ def test_what_was_stopped_stays_stopped_when_the_chained_mode_is_switched():
 
 
 @pytest.mark.parametrize('last', [None, np.full(6, 5.0), np.full(6, np.nan), np.full(6, 1e3)])
-def test_payload_and_gravity_are_awaited(last):
+def test_the_first_effort_grows_from_the_last_one(last):
     which = law(fade_in_time=RAMP)
-    which.known(False)
     which.activate(last)
-    efforts, outcomes = which.updates(at(Q, 20), desired(20), MOTION)
     limits = aubo_i5().limits.effort
-    held = np.zeros(6) if last is None or np.isnan(last).any() else np.minimum(last, limits)
-    assert set(outcomes) == {'awaiting_payload_gravity'} and (efforts == held).all()
-    which.known(True)
+    before = np.zeros(6) if last is None or np.isnan(last).any() else np.minimum(last, limits)
     efforts, outcomes = which.updates(at(Q, 150), desired(150), MOTION)
     assert set(outcomes) == {'sent'} and (efforts[-1] == torque()).all()
-    assert_no_step(held, efforts)
+    assert_no_step(before, efforts)
+
+
+@pytest.mark.parametrize('fade_in_time', [0.0, RAMP])
+def test_a_payload_that_becomes_known_after_the_first_effort_makes_no_step(fade_in_time):
+    """The first effort is the gravity torque of the library: an arm must not fall while nobody answers."""
+    which = law(fade_in_time=fade_in_time)
+    before = which.updates(at(Q, 300))[0]
+    if not fade_in_time:
+        assert (before == gravity()).all()
+    accepted, _, message = which.payload(BODY, before=[('', BODY)], start=which.now, duration=0)
+    assert accepted and 'ramp over 0.5 s' in message
+    efforts, _ = which.updates(at(Q, 600))
+    carried = gravity(robot=aubo_i5().with_payload(Payload(3.0, (0.1, 0.02, 0.05), 0.01 * np.eye(3))))
+    assert (efforts[-1] == carried).all()
+    assert (steps(before[-1], efforts) <= 1.01 * np.abs(carried - gravity()) / (0.5 * RATE) + 1e-9).all()
 
 
 def test_a_change_of_source_during_the_fade_in():

@@ -20,8 +20,7 @@ PACKAGE = ROOT / 'robot_dynamics_controllers'
 INCLUDE = PACKAGE / 'include'
 WARNINGS = ('-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Wno-sign-conversion', '-Werror', '-ffp-contract=off')
 OUTCOMES = (
-    'inactive', 'sent', 'gravity_only', 'reference_refused', 'awaiting_payload_gravity', 'state_held', 'state_lost',
-    'stopping', 'stopped',
+    'inactive', 'sent', 'gravity_only', 'reference_refused', 'state_held', 'state_lost', 'stopping', 'stopped',
 )  # fmt: skip
 RATE = 1000.0
 """Hz, of the updates."""
@@ -128,7 +127,7 @@ NO_BODY = np.zeros(10)
 
 
 class Law:
-    """An EffortLaw; ValueError with type and text of a C++ exception. Payload and gravity are known at once."""
+    """An EffortLaw; ValueError with type and text of a C++ exception."""
 
     def __init__(
         self, library, joints, preset='', gravity_owner='', compensation=(), measured=False, effort_limit=(0.0,),
@@ -148,54 +147,50 @@ class Law:
         )  # fmt: skip
         if not made:
             raise ValueError(self._said.value.decode())
-        self._law = ctypes.c_void_p(made)
+        self.handle: ctypes.c_void_p | None = ctypes.c_void_p(made)
         self.now = 1_700_000_000_000_000_000
-        self.known(True)
 
     def __del__(self):
-        if hasattr(self, '_law'):
-            self.core.law_delete(self._law)
-
-    def known(self, known: bool) -> None:
-        self.core.law_known(self._law, int(known))
+        if getattr(self, 'handle', None):
+            self.core.law_delete(self.handle)
 
     def activate(self, last=None) -> None:
-        self.core.law_activate(self._law, None if last is None else _numbers(np.array(last, float)))
+        self.core.law_activate(self.handle, None if last is None else _numbers(np.array(last, float)))
 
     def deactivate(self) -> None:
-        self.core.law_deactivate(self._law)
+        self.core.law_deactivate(self.handle)
 
     def resume(self) -> None:
-        self.core.law_resume(self._law)
+        self.core.law_resume(self.handle)
 
     def end_finished_ramps(self) -> None:
-        self.core.law_end_finished_ramps(self._law, ctypes.c_int64(self.now))
+        self.core.law_end_finished_ramps(self.handle, ctypes.c_int64(self.now))
 
     def request_stop(self) -> None:
-        self.core.law_request_stop(self._law)
+        self.core.law_request_stop(self.handle)
 
     @property
     def stopped(self) -> bool:
-        return bool(self.core.law_stopped(self._law))
+        return bool(self.core.law_stopped(self.handle))
 
     @property
     def blends(self) -> bool:
-        return bool(self.core.law_blends(self._law))
+        return bool(self.core.law_blends(self.handle))
 
     def reset(self) -> None:
         """Clear what the limiter counts and the joints that it names."""
-        self.core.law_reset(self._law)
+        self.core.law_reset(self.handle)
 
     def count(self, flag: int) -> int:
         """Return how many efforts had a flag of the limiter."""
         self.core.law_count.restype = ctypes.c_uint64
-        return self.core.law_count(self._law, flag)
+        return self.core.law_count(self.handle, flag)
 
     def limited(self, joint: int) -> int:
-        return self.core.law_limited(self._law, joint)
+        return self.core.law_limited(self.handle, joint)
 
     def clock_set(self, before: int, after: int) -> None:
-        self.core.law_clock_set(self._law, ctypes.c_int64(before), ctypes.c_int64(after))
+        self.core.law_clock_set(self.handle, ctypes.c_int64(before), ctypes.c_int64(after))
 
     def payload(self, after=NO_BODY, frame='', before=(), start=0, duration=0, now=None):
         """Return (accepted, early, message) for numbers of a body and pairs (frame, numbers) before it."""
@@ -224,7 +219,7 @@ class Law:
         efforts, outcomes = np.full((count, self.n), 7e7), np.zeros(count, np.int32)
         assert states.shape == (count, 2, self.n) and references.shape == (count, 4, self.n)
         self.core.law_updates(
-            self._law, count, self.n, _numbers(times), ctypes.c_double(period), _numbers(states),
+            self.handle, count, self.n, _numbers(times), ctypes.c_double(period), _numbers(states),
             _numbers(references), _numbers(kinds), _numbers(efforts), _numbers(outcomes),
         )  # fmt: skip
         self.now = int(times[-1])
@@ -235,7 +230,7 @@ class Law:
 
     def _taken(self, function, *arguments):
         said = self._said
-        taken = function(self._law, *arguments, said, ctypes.c_size_t(len(said)))
+        taken = function(self.handle, *arguments, said, ctypes.c_size_t(len(said)))
         return bool(taken & 1), bool(taken & 2), said.value.decode()
 
 

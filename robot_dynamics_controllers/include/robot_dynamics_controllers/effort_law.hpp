@@ -30,7 +30,7 @@ struct Settings
   std::string preset;               ///< '': unknown; monitor_only is refused: such an arm takes no effort
   std::string gravity_owner;        ///< '': as the preset says, else node; node, robot
   std::vector<std::string> compensation;  ///< {} or {""}: all terms that the robot does not compensate
-  bool evaluate_at_measured = false;      ///< false: positions and velocities of the reference
+  bool evaluate_at_measured = false;      ///< false: positions and velocities of the reference; friction always
   std::vector<double> stiffness{0.0};     ///< Kp of a PD about the reference, 1 or n, N m/rad (N/m); 0: none
   std::vector<double> damping{0.0};       ///< Kd, likewise, N m s/rad (N s/m)
   std::vector<double> effort_limit{0.0};  ///< 1 or n, N m (N); 0: of the library, inf: none; unknown is refused
@@ -62,15 +62,14 @@ struct Reference
 /// Which effort an update has written, and why.
 enum class Outcome
 {
-  inactive,                  ///< not activated: zero
-  sent,                      ///< the terms at the reference, or gravity and the efforts of a reference without motion
-  gravity_only,              ///< no reference: gravity at the measured position, zero where gravity is no term
-  reference_refused,         ///< a number of this reference is not finite: as without a new reference
-  awaiting_payload_gravity,  ///< payload or gravity is not known yet: what `activate` was given, else zero
-  state_held,                ///< state or torque is not finite: the last effort, for at most HELD periods
-  state_lost,                ///< likewise for longer: the last effort, reduced to zero over ramp_time
-  stopping,                  ///< after request_stop: the last effort, reduced to zero over ramp_time
-  stopped                    ///< zero after it, until `activate`
+  inactive,           ///< not activated: zero
+  sent,               ///< the terms at the reference, or gravity and the efforts of a reference without motion
+  gravity_only,       ///< no reference: gravity at the measured position, zero where gravity is no term
+  reference_refused,  ///< a number of this reference is not finite: as without a new reference
+  state_held,         ///< state or torque is not finite: the last effort, for at most HELD periods
+  state_lost,         ///< likewise for longer: the last effort, reduced to zero over ramp_time
+  stopping,           ///< after request_stop: the last effort, reduced to zero over ramp_time
+  stopped             ///< zero after it, until `activate`
 };
 
 /// The outcome in one line for logs and diagnostics.
@@ -101,12 +100,10 @@ public:
   EffortLaw(const DynamicsLibrary & library, const Settings & settings);
 
   // --- other threads
-  /// Follows a ramp of payload_state or gravity_state; `now`: ROS time, ns. A refused one changes nothing.
+  /// Follows a ramp of payload_state or gravity_state; `now`: ROS time, ns. A refused one changes nothing. Without any
+  /// there is no payload, and gravity is the library's.
   Taken take(const PayloadRamp & ramp, std::int64_t now);
   Taken take(const GravityRamp & ramp, std::int64_t now);
-  /// Whether payload and gravity are known: both messages came, or no dynamics_server is on the graph and await_load
-  /// is false. False at first; no effort is computed before. It stays true until it is set to false.
-  void set_payload_gravity_known(bool known) noexcept;
   /// Keeps the progress of both ramps on a clock that was set from `before` to `after` (ROS time, ns).
   void clock_set(std::int64_t before, std::int64_t after);
   /// Ends ramps of payload and gravity that are over at `now` (ROS time, ns): a clock that is set back later does not
@@ -129,6 +126,10 @@ public:
   bool reads_velocities() const noexcept {return at_measured_ || feedback_.acts();}
   /// Longest time between two updates that counts for ramps and for the rate limit, s; for the real-time thread.
   double longest_cycle() const noexcept {return cycle_.longest();}
+
+  /// Computes efforts of the reference of zeros and of gravity compensation, so that the first update finds code and
+  /// memory where later ones do. For a law that is not active.
+  void rehearse();
 
   // --- the real-time thread
   /// Begins: nothing from before counts. `last` (n): the efforts that the joints have now, where they are known and
@@ -190,7 +191,7 @@ private:
   double reference_age_ = 0.0;    // s
   int without_state_ = 0;         // updates
 
-  std::atomic<bool> known_{false}, in_use_{false}, stop_{false}, blends_{false};
+  std::atomic<bool> in_use_{false}, stop_{false}, blends_{false};
   std::atomic<Outcome> outcome_{Outcome::inactive};
 };
 
