@@ -3,10 +3,12 @@
 # Plugins for a ROS installation: the controllers of ros2_control, and the adapter to inverse_dynamics_solver where that
 # package is found.
 
-foreach(package ament_index_cpp diagnostic_msgs generate_parameter_library hardware_interface pluginlib rclcpp
-    rclcpp_lifecycle robot_dynamics_interfaces std_srvs trajectory_msgs)
+foreach(package ament_index_cpp diagnostic_msgs hardware_interface pluginlib rclcpp rclcpp_lifecycle
+    robot_dynamics_interfaces std_srvs trajectory_msgs)
   find_package(${package} REQUIRED)
 endforeach()
+# the first one that generates headers into a folder with the package's name
+find_package(generate_parameter_library 0.4 REQUIRED)
 
 generate_parameter_library(feedforward_effort_controller_parameters
   src/feedforward_effort_controller_parameters.yaml)
@@ -54,4 +56,24 @@ if(inverse_dynamics_solver_FOUND AND Eigen3_FOUND)
     rclcpp::rclcpp)
   install(TARGETS robot_dynamics_solver LIBRARY DESTINATION lib)
   pluginlib_export_plugin_description_file(inverse_dynamics_solver solver_plugins.xml)
+endif()
+
+if(BUILD_TESTING)
+  foreach(package ament_cmake_ros controller_manager)
+    find_package(${package} REQUIRED)
+  endforeach()
+  enable_language(C)
+  add_library(pendulum SHARED test/pendulum.c)
+  set_target_properties(pendulum PROPERTIES C_STANDARD 99)
+  target_include_directories(pendulum PRIVATE include)
+  target_link_libraries(pendulum PRIVATE m)
+  ament_add_ros_isolated_gtest(in_controller_manager test/in_controller_manager.cpp TIMEOUT 300)
+  if(TARGET in_controller_manager)
+    target_compile_definitions(in_controller_manager PRIVATE PENDULUM="$<TARGET_FILE:pendulum>")
+    target_include_directories(in_controller_manager PRIVATE src)
+    target_link_libraries(in_controller_manager
+      robot_dynamics_controllers_core controller_manager::controller_manager
+      ${robot_dynamics_interfaces_TARGETS} ${std_srvs_TARGETS})
+    add_dependencies(in_controller_manager pendulum robot_dynamics_controllers)
+  endif()
 endif()

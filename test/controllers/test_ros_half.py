@@ -70,10 +70,23 @@ def test_plugins_name_classes_that_are_exported():
 
 
 def test_dependencies_are_those_that_are_looked_for():
-    found = (PACKAGE / 'cmake' / 'controllers.cmake').read_text(encoding='utf-8')
-    looked_for = re.search(r'foreach\(package ([^)]*)\)', found)
-    depends = [entry.text for entry in ElementTree.parse(PACKAGE / 'package.xml').getroot().iter('depend')]
-    assert depends == sorted([*looked_for.group(1).split(), 'controller_interface'])
+    text = (PACKAGE / 'cmake' / 'controllers.cmake').read_text(encoding='utf-8')
+    looked_for, for_tests = (it.split() for it in re.findall(r'foreach\(package ([^)]*)\)', text))
+    looked_for += re.findall(r'find_package\((\w+) [\d.]+ REQUIRED\)', text)
+    package = ElementTree.parse(PACKAGE / 'package.xml').getroot()
+    assert [it.text for it in package.iter('depend')] == sorted([*looked_for, 'controller_interface'])
+    assert [it.text for it in package.iter('test_depend')] == for_tests
+
+
+def test_the_least_version_of_the_parameter_library_is_that_of_the_package():
+    text = (PACKAGE / 'cmake' / 'controllers.cmake').read_text(encoding='utf-8')
+    (version,) = re.findall(r'find_package\(generate_parameter_library ([\d.]+) REQUIRED\)', text)
+    least = {
+        it.text: it.get('version_gte') for it in ElementTree.parse(PACKAGE / 'package.xml').getroot().iter('depend')
+    }
+    assert least['generate_parameter_library'] == f'{version}.0'
+    page = (TREE / 'doc' / 'how_to' / 'ros2_control.md').read_text(encoding='utf-8')
+    assert f'generate_parameter_library {version}' in page
 
 
 def test_the_distribution_is_seen_in_one_header_only():
@@ -84,25 +97,39 @@ def test_the_distribution_is_seen_in_one_header_only():
             ), path
 
 
-def test_controllers_compile_against_the_headers_of_a_ros_installation(tmp_path):
+def test_controllers_compile_and_run_in_a_ros_installation(tmp_path):
     if not has('controller_interface'):
         pytest.skip('no ROS installation with controller_interface here: the controllers are not compiled')
     if shutil.which('cmake') is None or not has('robot_dynamics_interfaces'):
         pytest.skip('cmake and robot_dynamics_interfaces are needed to compile the controllers')
+    runs = has('controller_manager') and has('ament_cmake_ros')
+    prefix = tmp_path / 'prefix'
     # where the installation consists of wheels, targets name folders of another machine
     wheels = TREE / 'scripts' / 'interfaces_on_wheels.cmake'
     options = [
         f'-DCMAKE_PREFIX_PATH={";".join(map(str, prefixes()))}',
+        f'-DCMAKE_INSTALL_PREFIX={prefix}',
         f'-DCMAKE_PROJECT_INCLUDE={wheels}',
         '-DCMAKE_BUILD_TYPE=Debug',
+        f'-DBUILD_TESTING={"ON" if runs else "OFF"}',
     ]
+    # the manager finds the plugin where it is installed
+    found = {'AMENT_PREFIX_PATH': [prefix, *prefixes()], 'LD_LIBRARY_PATH': [prefix / 'lib']}
+    found = {
+        name: os.pathsep.join([*map(str, paths), *filter(None, [os.environ.get(name, '')])])
+        for name, paths in found.items()
+    }
     for command in (
-        ['cmake', '-S', PACKAGE, '-B', tmp_path, *options],
-        ['cmake', '--build', tmp_path],
+        ['cmake', '-S', PACKAGE, '-B', tmp_path / 'build', *options],
+        ['cmake', '--build', tmp_path / 'build'],
+        ['cmake', '--install', tmp_path / 'build'],
+        *([['ctest', '--test-dir', tmp_path / 'build', '--output-on-failure']] if runs else []),
     ):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, env=os.environ | found if runs else None
+        )
         assert done.returncode == 0, done.stdout + done.stderr
-    assert (tmp_path / 'librobot_dynamics_controllers.so').exists()
+    assert (prefix / 'lib' / 'librobot_dynamics_controllers.so').exists()
 
 
 @pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler')

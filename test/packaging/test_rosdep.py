@@ -10,8 +10,15 @@ import pytest
 # Rolling: released packages in <distribution>/distribution.yaml, others in rosdep/python.yaml for Debian and Ubuntu.
 # A new key belongs here once it was looked up there.
 PACKAGES = {
-    *('ament_cmake', 'ament_index_cpp', 'builtin_interfaces', 'control_msgs', 'controller_interface'),
-    *('controller_manager', 'diagnostic_msgs', 'diagnostic_updater', 'generate_parameter_library', 'geometry_msgs'),
+    *('ament_cmake', 'ament_cmake_ros', 'ament_index_cpp', 'builtin_interfaces', 'control_msgs'),
+    *(
+        'controller_interface',
+        'controller_manager',
+        'diagnostic_msgs',
+        'diagnostic_updater',
+        'generate_parameter_library',
+        'geometry_msgs',
+    ),
     *('hardware_interface', 'joint_trajectory_controller', 'launch', 'launch_ros', 'lifecycle_msgs', 'pluginlib'),
     *('rcl_interfaces', 'rclcpp', 'rclcpp_lifecycle', 'rclpy', 'realtime_tools', 'ros2_control_test_assets'),
     *('ros2launch', 'rosgraph_msgs', 'rosidl_default_generators', 'rosidl_default_runtime', 'sensor_msgs', 'std_msgs'),
