@@ -20,6 +20,7 @@ constexpr double SMALLEST = 1e-9;   // kg
 constexpr double INERTIA_ROUNDING = 1.5e-6;  // kg m^2, of six printed decimals
 constexpr double LONGEST = 3600.0;  // s
 constexpr std::int64_t AHEAD = 1'000'000'000;    // ns by which a ramp may begin later than now
+constexpr std::int64_t NO_MESSAGE = -1;          // duration of a ramp that has not come yet
 constexpr std::int64_t SHORTEST = 500'000'000;   // ns, of a ramp that replaces a step
 
 std::string shown(double number)
@@ -82,7 +83,7 @@ PayloadGravity::PayloadGravity(const robot_dynamics_library & library)
 {
   std::copy_n(library.default_inputs + ROBOT_DYNAMICS_GRAVITY, 3, gravity_.after.begin());
   gravity_.before = gravity_.after;
-  applied_payload_.duration = applied_gravity_.duration = -1;  // none yet
+  applied_payload_.duration = applied_gravity_.duration = NO_MESSAGE;
 }
 
 Body PayloadGravity::checked(const Body & given) const
@@ -158,7 +159,9 @@ Taken PayloadGravity::followed(
   Taken taken;
   if (share) {
     const Value value = at(held, *share);
-    if (!continues(told, held, value, now)) {
+    // the first message may be of a payload that was set long ago
+    const bool is_first = applied.duration == NO_MESSAGE;
+    if (!continues(told, held, value, now, !is_first)) {
       const std::int64_t left = told.span.duration && told.span.start + told.span.duration > now ?
         told.span.start + told.span.duration - now : 0;
       told.before = value;

@@ -59,7 +59,7 @@ double late(const Corners::Span & span, std::int64_t now)
 
 template<typename Value>
 bool is_continued(
-  const Ramp<Value> & told, const Ramp<Value> & held, const Value & value, std::int64_t now)
+  const Ramp<Value> & told, const Ramp<Value> & held, const Value & value, std::int64_t now, bool may_be_asked_for)
 {
   const Numbers rows =
     numbers_of({told.before, told.after, held.before, held.after, value, at(told, told.span.share(now))});
@@ -69,7 +69,7 @@ bool is_continued(
   }
   const double rounding = ROUNDING * largest;
   const double of_told = late(told.span, now), of_held = late(held.span, now);
-  bool asked_for = told.span.duration == 0, small = true;
+  bool asked_for = may_be_asked_for && told.span.duration == 0, small = true;
   for (std::size_t i = 0; i < rows[0].size(); ++i) {
     const auto & [before, after, held_before, held_after, held_now, own] = std::tuple(
       rows[0][i], rows[1][i], rows[2][i], rows[3][i], rows[4][i], rows[5][i]);
@@ -146,15 +146,15 @@ Vector at(const Ramp<Vector> & ramp, double share)
 }
 
 bool continues(
-  const Ramp<Bodies> & told, const Ramp<Bodies> & held, const Bodies & value, std::int64_t now)
+  const Ramp<Bodies> & told, const Ramp<Bodies> & held, const Bodies & value, std::int64_t now, bool may_be_asked_for)
 {
-  return is_continued(told, held, value, now);
+  return is_continued(told, held, value, now, may_be_asked_for);
 }
 
 bool continues(
-  const Ramp<Vector> & told, const Ramp<Vector> & held, const Vector & value, std::int64_t now)
+  const Ramp<Vector> & told, const Ramp<Vector> & held, const Vector & value, std::int64_t now, bool may_be_asked_for)
 {
-  return is_continued(told, held, value, now);
+  return is_continued(told, held, value, now, may_be_asked_for);
 }
 
 }  // namespace robot_dynamics_controllers

@@ -35,11 +35,12 @@ void add(Bodies & bodies, const Body & body);
 Bodies at(const Ramp<Bodies> & ramp, double share);
 Vector at(const Ramp<Vector> & ramp, double share);
 
-/// Whether the step from `held`, which is `value` at `now` (ns), to `told` is small or was asked for.
+/// Whether the step from `held`, which is `value` at `now` (ns), to `told` is small, or was asked for by a duration of 0
+/// where a step `may_be_asked_for`.
 bool continues(
-  const Ramp<Bodies> & told, const Ramp<Bodies> & held, const Bodies & value, std::int64_t now);
+  const Ramp<Bodies> & told, const Ramp<Bodies> & held, const Bodies & value, std::int64_t now, bool may_be_asked_for);
 bool continues(
-  const Ramp<Vector> & told, const Ramp<Vector> & held, const Vector & value, std::int64_t now);
+  const Ramp<Vector> & told, const Ramp<Vector> & held, const Vector & value, std::int64_t now, bool may_be_asked_for);
 
 }  // namespace robot_dynamics_controllers
 

@@ -214,6 +214,7 @@ def test_ramps_that_follow_each_other():
     law.activate()
     held, q = PayloadGravity.of(robot), random.normal(size=(100, 6))
     law.updates(np.zeros((1, 2, 6)))  # in use from now on
+    assert law.payload()[0] and law.gravity(robot.gravity, robot.gravity)[0], 'a first message may not ask for a step'
     for k in range(60):
         now += int(random.integers(1, 400)) * STEP
         duration, late = int(random.integers(0, 3)) * LENGTH // 2, int(random.integers(0, 3)) * 40 * STEP

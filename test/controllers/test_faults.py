@@ -21,6 +21,7 @@ from support.controllers_law import (
     DESIRED,
     HELD,
     RAMP,
+    SECOND,
     Q,
     assert_no_step,
     at,
@@ -203,13 +204,14 @@ def test_the_first_effort_grows_from_the_last_one(last):
 
 
 @pytest.mark.parametrize('fade_in_time', [0.0, RAMP])
-def test_a_payload_that_becomes_known_after_the_first_effort_makes_no_step(fade_in_time):
+@pytest.mark.parametrize('duration', [0, SECOND // 2])
+def test_a_payload_that_becomes_known_after_the_first_effort_makes_no_step(fade_in_time, duration):
     """The first effort is the gravity torque of the library: an arm must not fall while nobody answers."""
     which = law(fade_in_time=fade_in_time)
     before = which.updates(at(Q, 300))[0]
     if not fade_in_time:
         assert (before == gravity()).all()
-    accepted, _, message = which.payload(BODY, before=[('', BODY)], start=which.now, duration=0)
+    accepted, _, message = which.payload(BODY, start=which.now - 60 * SECOND, duration=duration)
     assert accepted and 'ramp over 0.5 s' in message
     efforts, _ = which.updates(at(Q, 600))
     carried = gravity(robot=aubo_i5().with_payload(Payload(3.0, (0.1, 0.02, 0.05), 0.01 * np.eye(3))))

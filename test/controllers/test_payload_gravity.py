@@ -76,6 +76,7 @@ def test_a_ramp_of_another_clock_is_early():
 def test_a_payload_that_does_not_begin_at_the_one_in_force_makes_a_ramp():
     which = law()
     before = one(which)
+    assert which.payload(start=which.now)[0]
     accepted, _, message = which.payload(BODY, start=which.now)  # no ramp, but it begins with nothing: asked for
     assert accepted and not message
     carried = one(which)

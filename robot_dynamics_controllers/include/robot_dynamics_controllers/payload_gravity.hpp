@@ -80,7 +80,8 @@ public:
   explicit PayloadGravity(const robot_dynamics_library & library);
 
   /// Follows a ramp. `now` is ROS time, ns. `share`: that of the ramp in force, where efforts with its value have been
-  /// sent, so that a ramp that does not continue it is replaced by one that does.
+  /// sent, so that a ramp that does not continue it is replaced by one that does. A duration of 0 asks for a step, but that
+  /// of the first ramp, which may have been set long before.
   Taken take(const PayloadRamp & ramp, std::int64_t now, std::optional<double> share);
   Taken take(const GravityRamp & ramp, std::int64_t now, std::optional<double> share);
 
