@@ -9,7 +9,7 @@ namespace robot_dynamics_controllers
 
 double friction_of(
   double viscous, double coulomb, double offset, double transition, double stribeck,
-  double stribeck_velocity, double load, double qd, double tau) noexcept
+  double stribeck_velocity, double load, double quadratic, double qd, double tau) noexcept
 {
   // the sums of products that robot_dynamics_ros rounds once are fma here
   const double magnitude = std::sqrt(tau * tau);
@@ -17,7 +17,8 @@ double friction_of(
   const double level =
     std::fma(load, magnitude, coulomb) + stribeck / std::fma(speed, speed, 1.0);
   const double sign = qd / std::sqrt(std::fma(qd, qd, transition * transition));
-  return std::fma(viscous, qd, level * sign) + offset;
+  const double slope = std::fma(quadratic, std::sqrt(qd * qd), viscous);
+  return std::fma(slope, qd, level * sign) + offset;
 }
 
 Compensation::Compensation(const robot_dynamics_library & library, const Terms & terms)
@@ -29,7 +30,7 @@ Compensation::Compensation(const robot_dynamics_library & library, const Terms &
   const auto row = [&](int k) {return friction_.begin() + k * n;};
   if (!terms.friction) {
     for (int k : {ROBOT_DYNAMICS_VISCOUS, ROBOT_DYNAMICS_COULOMB, ROBOT_DYNAMICS_OFFSET,
-        ROBOT_DYNAMICS_STRIBECK, ROBOT_DYNAMICS_LOAD_DEPENDENT})
+        ROBOT_DYNAMICS_STRIBECK, ROBOT_DYNAMICS_LOAD_DEPENDENT, ROBOT_DYNAMICS_QUADRATIC})
     {
       std::fill(row(k), row(k) + n, 0.0);
     }
@@ -69,7 +70,8 @@ bool Compensation::torque(
     tau[i] += friction_of(
       row(ROBOT_DYNAMICS_VISCOUS), row(ROBOT_DYNAMICS_COULOMB), row(ROBOT_DYNAMICS_OFFSET),
       row(ROBOT_DYNAMICS_TRANSITION), row(ROBOT_DYNAMICS_STRIBECK),
-      row(ROBOT_DYNAMICS_STRIBECK_VELOCITY), row(ROBOT_DYNAMICS_LOAD_DEPENDENT), qd_friction[i], transmitted[i]);
+      row(ROBOT_DYNAMICS_STRIBECK_VELOCITY), row(ROBOT_DYNAMICS_LOAD_DEPENDENT),
+      row(ROBOT_DYNAMICS_QUADRATIC), qd_friction[i], transmitted[i]);
     finite = finite && std::isfinite(tau[i]);
   }
   return finite;

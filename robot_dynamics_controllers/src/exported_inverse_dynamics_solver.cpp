@@ -68,7 +68,8 @@ public:
     const Eigen::Index n = qd.size();
     Vector tau = zeros_;
     for (Eigen::Index i = 0; i < n; ++i, ++row) {
-      tau[i] = friction_of(row[0], row[n], row[2 * n], row[3 * n], row[4 * n], row[5 * n], row[6 * n], qd[i], 0.0);
+      tau[i] = friction_of(
+        row[0], row[n], row[2 * n], row[3 * n], row[4 * n], row[5 * n], row[6 * n], row[7 * n], qd[i], 0.0);
     }
     return tau;
   }

@@ -20,13 +20,13 @@ RESIDUAL = 'residual'
 """The term that is only added where it is asked for."""
 KNOWN_TERMS = (*TERMS, RESIDUAL)
 RIGID_BODY = frozenset(TERMS) - {'friction'}
-FRICTIONAL = ('viscous', 'coulomb', 'offset', 'stribeck', 'load')  # friction is zero if all of these are
+FRICTIONAL = ('viscous', 'coulomb', 'offset', 'stribeck', 'load', 'quadratic')  # friction is zero if all of these are
 
 
 def add_friction(friction, qd, transmitted, torque) -> None:
     """Write torque (n) += friction at qd (n) and the ``transmitted`` torque (n), which may be ``torque`` itself.
 
-    The rows of ``friction`` (7, n) are the fields of ``model.Friction``.
+    The rows of ``friction`` (8, n) are the fields of ``model.Friction``.
     """
     for i in range(torque.shape[0]):
         torque[i] += friction_of(
@@ -37,6 +37,7 @@ def add_friction(friction, qd, transmitted, torque) -> None:
             friction[4, i],
             friction[5, i],
             friction[6, i],
+            friction[7, i],
             qd[i],
             transmitted[i],
         )

@@ -174,8 +174,8 @@ class DrivenRobot:
     def _friction(self) -> Friction:
         """Return the friction of the driven joints, that of followers included.
 
-        A follower's viscous friction counts with the square of its multiplier, the other terms with its magnitude, and
-        velocities where friction changes are those of the leader.
+        A follower's viscous friction counts with the square of its multiplier, its quadratic friction with the cube of
+        its magnitude, the other terms with its magnitude; velocities where friction changes are those of the leader.
         """
         given = self.robot.friction
         columns = given._asdict()
@@ -187,6 +187,7 @@ class DrivenRobot:
                 columns['coulomb'][k] += abs(slope) * given.coulomb[i]
                 columns['stribeck'][k] += abs(slope) * given.stribeck[i]
                 columns['offset'][k] += slope * given.offset[i]
+                columns['quadratic'][k] += abs(slope) ** 3 * given.quadratic[i]
         return Friction(**columns)
 
 

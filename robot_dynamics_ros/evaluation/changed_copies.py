@@ -132,8 +132,8 @@ class ChangedCopies(CompiledCode):
         Parameters
         ----------
         terms : float or array_like, (nv,)
-            Any of ``viscous``, ``coulomb``, ``offset``, ``transition``, ``stribeck``, ``stribeck_velocity`` and
-            ``load``, by name, in the unit of ``friction``.
+            Any of ``viscous``, ``coulomb``, ``offset``, ``transition``, ``stribeck``, ``stribeck_velocity``, ``load``
+            and ``quadratic``, by name, in the unit of ``friction``.
 
         Returns
         -------

@@ -86,10 +86,11 @@ class TorqueTerms(DescribedRobot):
         return self._evaluate('inverse_dynamics', self._weightless, out, q, self._zeros, qdd)
 
     def friction_torque(self, qd, tau=None, out=None) -> np.ndarray:
-        """Joint torques that overcome friction: viscous qd + level sign(qd) + offset, with a smooth sign.
+        """Torques that overcome friction: (viscous + quadratic abs(qd)) qd + level sign(qd) + offset.
 
-        level = coulomb + load abs(tau) + stribeck / (1 + (qd / stribeck_velocity)^2), where tau are the torques that
-        the joints transmit. Raises ArgumentError if ``tau`` is omitted and a joint has load-dependent friction.
+        The sign is smooth; level = coulomb + load abs(tau) + stribeck / (1 + (qd / stribeck_velocity)^2), where tau are
+        the torques that the joints transmit. Raises ArgumentError if ``tau`` is omitted and a joint has load-dependent
+        friction.
 
         Parameters
         ----------

@@ -13,6 +13,7 @@ An actuator file is YAML with one table per quantity, joint name -> number; see 
     friction_stribeck           N m (N), Stribeck friction: friction at zero velocity minus Coulomb friction
     friction_stribeck_velocity  rad/s (m/s), velocity at which Stribeck friction has dropped to half
     friction_load               N m/(N m), Coulomb friction per transmitted torque
+    friction_quadratic          N m s^2/rad^2 (N s^2/m^2), friction that grows with the square of the velocity
 """
 
 from collections.abc import Mapping
@@ -42,6 +43,7 @@ _QUANTITIES: dict[str, dict[str, float]] = {
     'friction_stribeck': _NOT_NEGATIVE,
     'friction_stribeck_velocity': _POSITIVE,
     'friction_load': _NOT_NEGATIVE,
+    'friction_quadratic': _NOT_NEGATIVE,
 }
 _ROTOR = (
     'rotor_inertia',

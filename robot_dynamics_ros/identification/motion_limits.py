@@ -65,7 +65,8 @@ def motion_limits(robot: Robot, stated: Mapping | None = None, share: float = 1.
         _refuse(robot, is_missing, f'has no {name} limit: state it in limits')
     _refuse(robot, ~(lower < upper), 'has a lower limit that is not below its upper one')
     velocity, friction = share * given['velocity'], robot.friction
-    overcome = friction.viscous * velocity + friction.coulomb + np.abs(friction.offset) + friction.stribeck
+    overcome = (friction.viscous + friction.quadratic * velocity) * velocity
+    overcome = overcome + friction.coulomb + np.abs(friction.offset) + friction.stribeck
     effort = (share * given['effort'] - overcome) / (1.0 + friction.load)
     _refuse(robot, effort <= 0.0, 'has more friction at its velocity limit than its effort limit')
     spare = 0.5 * (1.0 - share) * (upper - lower)

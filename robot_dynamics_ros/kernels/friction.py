@@ -1,4 +1,4 @@
-"""Joint friction: viscous, Coulomb, Stribeck and load-dependent friction, and an offset."""
+"""Joint friction: viscous, quadratic, Coulomb, Stribeck and load-dependent friction, and an offset."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from robot_dynamics_ros.jit.decorators import kernel
 
 
 @kernel
-def friction_of(viscous, coulomb, offset, transition, stribeck, stribeck_velocity, load, qd, tau):
+def friction_of(viscous, coulomb, offset, transition, stribeck, stribeck_velocity, load, quadratic, qd, tau):
     """Return the torque that overcomes a joint's friction at qd (rad/s or m/s) while it transmits tau, N m or N.
 
     Armstrong-Helouvry, Dupont & Canudas de Wit 1994, section 2, with the Stribeck curve of Hess & Soom 1990, which
@@ -20,8 +20,9 @@ def friction_of(viscous, coulomb, offset, transition, stribeck, stribeck_velocit
     # level = coulomb + load |tau| + stribeck / (1 + (qd / stribeck_velocity)^2)
     speed = qd / stribeck_velocity
     level = coulomb + load * magnitude + stribeck / (1.0 + speed * speed)
-    # friction = viscous qd + level sign(qd) + offset
-    return viscous * qd + level * (qd / np.sqrt(qd * qd + transition * transition)) + offset
+    # friction = (viscous + quadratic |qd|) qd + level sign(qd) + offset
+    slope = viscous + quadratic * np.sqrt(qd * qd)
+    return slope * qd + level * (qd / np.sqrt(qd * qd + transition * transition)) + offset
 
 
 @kernel
@@ -39,6 +40,7 @@ def friction_torque(friction, qd, tau, torque):
             friction.stribeck[i],
             friction.stribeck_velocity[i],
             friction.load[i],
+            friction.quadratic[i],
             qd[i],
             tau[i],
         )

@@ -77,6 +77,7 @@ def audit_joint(joint: Joint) -> Iterator[Finding]:
         ('friction', joint.coulomb),
         ('Stribeck friction', joint.stribeck),
         ('load-dependent friction', joint.load),
+        ('quadratic friction', joint.quadratic),
     ):
         if value < 0:
             yield Finding('error', where, f'its {quantity} of {value:g} is negative: it would add energy', 'friction')

@@ -68,6 +68,7 @@ class Joint:
     stribeck: float = 0.0
     stribeck_velocity: float = 0.1
     load: float = 0.0
+    quadratic: float = 0.0
     stiffness: float = 0.0  # N m/rad, N/m  of a spring of a revolute or prismatic joint: stiffness (rest - q)
     rest: float = 0.0  # rad, m
     gear_ratio: float = np.nan

@@ -46,6 +46,7 @@ class Friction(NamedTuple):
     stribeck: np.ndarray  # N m, N         friction at zero velocity minus Coulomb friction
     stribeck_velocity: np.ndarray  # rad/s, m/s   velocity at which half of it remains, > 0
     load: np.ndarray  # N m/(N m), N/N     Coulomb friction per transmitted torque
+    quadratic: np.ndarray  # N m s^2/rad^2, N s^2/m^2   of the velocity's square
 
 
 class Actuators(NamedTuple):

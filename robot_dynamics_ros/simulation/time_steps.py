@@ -52,11 +52,13 @@ def subtract_friction(friction, x, s) -> None:
                 friction.stribeck[i],
                 friction.stribeck_velocity[i],
                 0.0,
+                friction.quadratic[i],
                 qd[b * nv + i],
                 0.0,
             )
             # load sign(qd), friction per transmitted torque
-            ratio = friction_of(0.0, 0.0, 0.0, friction.transition[i], 0.0, 1.0, friction.load[i], qd[b * nv + i], 1.0)
+            speed, transition = qd[b * nv + i], friction.transition[i]
+            ratio = friction_of(0.0, 0.0, 0.0, transition, 0.0, 1.0, friction.load[i], 0.0, speed, 1.0)
             rest = x.tau[b * nv + i] - still
             x.net[b * nv + i] = rest / (1.0 + (ratio if rest > 0.0 else -ratio))
 

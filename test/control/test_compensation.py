@@ -101,7 +101,7 @@ def test_friction_that_grows_with_the_load_is_that_of_the_whole_torque_in_any_ch
 
 
 def test_without_its_figures_there_is_no_friction():
-    assert FRICTIONAL == ('viscous', 'coulomb', 'offset', 'stribeck', 'load')
+    assert FRICTIONAL == ('viscous', 'coulomb', 'offset', 'stribeck', 'load', 'quadratic')
     friction, none = LOADED.friction, frictionless(LOADED.friction)
     for name in FRICTIONAL:
         assert not getattr(none, name).any() and getattr(none, name).shape == (6,)

@@ -38,7 +38,7 @@ def robots() -> dict:
     pose = np.eye(4)
     pose[:3, :3] = np.array([[2.0, -1.0, 2.0], [2.0, 2.0, -1.0], [-1.0, 2.0, 2.0]]) / 3.0
     pose[:3, 3] = 0.13, -0.07, 0.31
-    friction = {'stribeck': 1.5, 'stribeck_velocity': 0.2, 'load': 0.07}
+    friction = {'stribeck': 1.5, 'stribeck_velocity': 0.2, 'load': 0.07, 'quadratic': 0.6}
     sliding = (
         mixed()
         .with_attached(tool, 'sledge', pose)

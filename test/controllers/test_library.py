@@ -57,7 +57,7 @@ def test_the_right_one():
 @pytest.mark.parametrize(
     ('pattern', 'replacement', 'said'),
     [
-        (r'ROBOT_DYNAMICS_LIBRARY_VERSION,', '2u,', r'version: expected 1 \(export the robot again\), got 2'),
+        (r'ROBOT_DYNAMICS_LIBRARY_VERSION,', '3u,', r'version: expected 2 \(export the robot again\), got 3'),
         (r'sizeof\(robot_dynamics_library\)', '8', r'size: expected \d+ \(.*\), got 8'),
         (r'= gravity_torque,', '= 0 ? gravity_torque : 0,', 'gravity_torque: expected a function, got nothing'),
         (r'\.joint_names = \w+', '.joint_names = 0', 'joint_names: expected an array, got nothing'),

@@ -159,13 +159,13 @@ def test_32_torque_constants_are_at_the_joint():
 
 def test_33_friction_by_its_equation():
     figures = {'friction_offset': 0.5, 'friction_transition': 1e-4, 'friction_stribeck': 1.5,
-               'friction_stribeck_velocity': 0.2, 'friction_load': 0.1}  # fmt: skip
+               'friction_stribeck_velocity': 0.2, 'friction_load': 0.1, 'friction_quadratic': 0.8}  # fmt: skip
     rough = one(inside='<dynamics damping="3" friction="2"/>').with_actuators(
         {key: {'a': it} for key, it in figures.items()}
     )
     for direction in (1.0, -1.0):
         level = 2.0 + 0.1 * 7.0 + 1.5 / (1.0 + (0.6 / 0.2) ** 2)
-        expected = direction * (3.0 * 0.6 + level) + 0.5
+        expected = direction * ((3.0 + 0.8 * 0.6) * 0.6 + level) + 0.5
         assert rough.friction_torque([direction * 0.6], [-7.0]) == pytest.approx([expected], abs=1e-6)
     assert rough.friction_torque([1e-9], [7.0]) == pytest.approx([0.5], abs=1e-3)  # no jump at rest
     q, qd, qdd = [0.3], [0.6], [2.0]

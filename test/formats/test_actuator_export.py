@@ -14,7 +14,9 @@ STATED = {
     'rotor_direction': {'j1': 1.0, 'j2': 0.0},
     **{
         f'friction_{name}': {f'j{k}': 0.01 * i + 1e-5 * k for k in (1, 2)}
-        for i, name in enumerate(('offset', 'transition', 'stribeck', 'stribeck_velocity', 'load'), start=1)
+        for i, name in enumerate(
+            ('offset', 'transition', 'stribeck', 'stribeck_velocity', 'load', 'quadratic'), start=1
+        )
     },
 }
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'

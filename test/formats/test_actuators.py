@@ -24,6 +24,7 @@ FIGURES = {
     'friction_stribeck': {'a': 0.6, 'b': 0.0},
     'friction_stribeck_velocity': {'a': 0.3, 'b': 0.1},
     'friction_load': {'a': 0.0, 'b': 0.07},
+    'friction_quadratic': {'a': 0.9, 'b': 0.0},
 }
 
 
@@ -53,6 +54,7 @@ def test_figures_go_to_the_joints_by_name():
     assert after.friction.stribeck.tolist() == [0.6, 0.0]
     assert after.friction.stribeck_velocity.tolist() == [0.3, 0.1]
     assert after.friction.load.tolist() == [0.0, 0.07]
+    assert after.friction.quadratic.tolist() == [0.9, 0.0]
     assert after.actuators.gear_ratio.tolist() == [100.0, 50.0]
     assert after.actuators.torque_constant.tolist() == [8.5, 7.0]
     assert np.isnan(before.actuators).all() and not np.array([before.friction.stribeck, before.friction.load]).any()

@@ -36,7 +36,7 @@ def random_model(seed, chain=None, general=0.0) -> Model:
     rng = np.random.default_rng(seed)
     joints = []
     for joint in trees.random_joints(seed, chain=chain, general=general):
-        offset, viscous, coulomb, transition, velocity, effort, *further = rng.uniform(0.01, 5.0, 12)
+        offset, viscous, coulomb, transition, velocity, effort, *further = rng.uniform(0.01, 5.0, 13)
         lower, upper = sorted(rng.uniform(-3.0, 3.0, 2))
         if KINDS[joint.kind].coordinates > 1:
             lower, upper = -np.inf, np.inf
@@ -44,7 +44,8 @@ def random_model(seed, chain=None, general=0.0) -> Model:
             lower, upper = (-np.inf, np.inf) if joint.kind == 'revolute' else (np.nan, np.nan)
         figures = {'viscous': viscous, 'coulomb': coulomb, 'offset': offset, 'transition': transition,
                    'lower': lower, 'upper': upper, 'velocity': velocity,
-                   **dict(zip(('stribeck', 'stribeck_velocity', 'load', 'gear_ratio', 'torque_constant'),
+                   **dict(zip(('stribeck', 'stribeck_velocity', 'load', 'quadratic', 'gear_ratio',
+                               'torque_constant'),
                               further, strict=False))}  # fmt: skip
         if joint.kind == 'revolute':
             figures['spin'] = further[-1] - 2.5
@@ -80,6 +81,7 @@ LOST = (
     'stribeck',
     'stribeck_velocity',
     'load',
+    'quadratic',
     'gear_ratio',
     'torque_constant',
 )

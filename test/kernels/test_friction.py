@@ -75,11 +75,18 @@ def friction_of_joint(qd, tau, **figures):
 
 def test_friction_is_its_formula():
     figures = dict(
-        viscous=0.7, coulomb=2.0, offset=-0.3, transition=0.02, stribeck=1.5, stribeck_velocity=0.2, load=0.1
+        viscous=0.7,
+        coulomb=2.0,
+        offset=-0.3,
+        transition=0.02,
+        stribeck=1.5,
+        stribeck_velocity=0.2,
+        load=0.1,
+        quadratic=0.4,
     )
     qd, tau = np.random.default_rng(0).uniform(-1.0, 1.0, (2, 50)) * [[1.0], [30.0]]
     level = 2.0 + 0.1 * abs(tau) + 1.5 / (1.0 + (qd / 0.2) ** 2)
-    expected = 0.7 * qd + level * qd / np.hypot(qd, 0.02) - 0.3
+    expected = (0.7 + 0.4 * abs(qd)) * qd + level * qd / np.hypot(qd, 0.02) - 0.3
     assert friction_of_joint(qd, tau, **figures) == pytest.approx(expected, rel=1e-14)
 
 

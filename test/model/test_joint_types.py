@@ -8,7 +8,7 @@ import pytest
 from robot_dynamics_ros.model.joint_types import Joint, axis_and_pitch, directions_of
 
 NOT_STATED = {
-    **dict.fromkeys(('rotor', 'spin', 'pitch', 'viscous', 'coulomb', 'offset', 'stribeck', 'load'), 0.0),
+    **dict.fromkeys(('rotor', 'spin', 'pitch', 'viscous', 'coulomb', 'offset', 'stribeck', 'load', 'quadratic'), 0.0),
     **dict.fromkeys(('velocity', 'effort', 'gear_ratio', 'torque_constant'), np.nan),
     **{'lower': -np.inf, 'upper': np.inf, 'transition': 0.01, 'stribeck_velocity': 0.1},
 }

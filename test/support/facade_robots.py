@@ -61,6 +61,7 @@ ACTUATORS = {
     'friction_transition': dict(zip(JOINTS, (0.1, 0.05, 0.2), strict=True)),
     'friction_stribeck': dict(zip(JOINTS, (0.0, 0.8, 0.3), strict=True)),
     'friction_stribeck_velocity': dict(zip(JOINTS, (1.0, 0.4, 0.7), strict=True)),
+    'friction_quadratic': dict(zip(JOINTS, (0.0, 0.3, 1.2), strict=True)),
     'gear_ratio': dict(zip(JOINTS, (100.0, 2000.0, 30.0), strict=True)),
     'torque_constant': dict(zip(JOINTS, (8.0, 120.0, 0.5), strict=True)),
 }
@@ -161,7 +162,7 @@ def expected(name, method, arguments, gravity=None):
         friction, qd = robot_of(name).friction, given['qd']
         smooth = qd / np.sqrt(qd**2 + friction.transition**2)
         level = friction.coulomb + friction.stribeck / (1.0 + (qd / friction.stribeck_velocity) ** 2)
-        return friction.viscous * qd + level * smooth + friction.offset
+        return (friction.viscous + friction.quadratic * np.abs(qd)) * qd + level * smooth + friction.offset
     if method in ('motor_current', 'torque_of_current'):
         constant = robot_of(name).actuators.torque_constant
         return arguments[0] / constant if method == 'motor_current' else arguments[0] * constant

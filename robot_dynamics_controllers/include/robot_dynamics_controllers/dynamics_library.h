@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Changes with the layout of the structures below. */
-#define ROBOT_DYNAMICS_LIBRARY_VERSION 1u
+#define ROBOT_DYNAMICS_LIBRARY_VERSION 2u
 
 /* Entries of the run-time inputs: gravity in the base frame (3, m/s^2); ten inertial parameters of the last link with
  * its payload: m (kg), m c (3, kg m) and J about the origin of the link's frame (xx, xy, xz, yy, yz, zz; kg m^2); wrench
@@ -37,6 +37,7 @@ enum {
   ROBOT_DYNAMICS_STRIBECK,
   ROBOT_DYNAMICS_STRIBECK_VELOCITY,
   ROBOT_DYNAMICS_LOAD_DEPENDENT,
+  ROBOT_DYNAMICS_QUADRATIC,
   ROBOT_DYNAMICS_FRICTION_ROWS
 };
 
