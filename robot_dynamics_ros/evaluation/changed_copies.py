@@ -29,8 +29,8 @@ class ChangedCopies(CompiledCode):
 
         Links beside the chain or beyond its tip are dropped with their mass and their closed loops. Gravity stays the
         same vector, now expressed in the frame of ``base_link``; ``gravity``, in that frame, replaces it. Raises
-        ModelError naming a loop between the chain and what is dropped, and ArgumentError naming a moving joint between
-        the base and ``base_link``, unless ``gravity`` is given.
+        ModelError naming a loop between the chain and what is dropped, and, unless ``gravity`` is given, ArgumentError
+        naming a joint between the base and ``base_link`` that turns gravity: a lift or a vertical turntable does not.
 
         Parameters
         ----------

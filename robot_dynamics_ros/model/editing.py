@@ -15,9 +15,12 @@ from robot_dynamics_ros.model.audit import audit_model, audited
 from robot_dynamics_ros.model.configuration import is_no_quaternion, joint_pose
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
-from robot_dynamics_ros.model.linear_algebra import product
+from robot_dynamics_ros.model.linear_algebra import cross, norm, product
 from robot_dynamics_ros.model.loop_editing import with_loops_of_both, with_loops_of_locked, with_loops_of_part
 from robot_dynamics_ros.model.model import Finding, Model
+
+VERTICAL = 1e-9
+"""Sine of the angle between an axis and gravity that counts as none."""
 
 
 def cut(model: Model, base_link: str | None = None, tip_link: str | None = None) -> Model:
@@ -55,21 +58,34 @@ def chain(model: Model, before, base_link: str | None, tip_link: str | None, gra
 
 
 def turned_gravity(model: Model, base_link: str, gravity: np.ndarray) -> np.ndarray:
-    """Return gravity (3, m/s^2) of a model's base frame in the frame of ``base_link``, which fixed joints connect.
+    """Return gravity (3, m/s^2) of a model's base frame in the frame of ``base_link``.
 
-    Raises UnknownNameError, and ArgumentError naming a moving joint between both: gravity depends on its position.
+    Joints between both may slide, or turn about a vertical axis: gravity has the same direction at all their positions.
+    Raises UnknownNameError, and ArgumentError naming a joint with which it would change.
     """
-    frame = model.frame(base_link)
-    if frame.link:
-        link = frame.link
-        while model.arrays.parent[link]:
-            link = int(model.arrays.parent[link])
-        joint = model.joint_names[link - 1]
-        raise ArgumentError(
-            f'gravity: joint {joint!r} moves between the base {model.link_names[0]!r} and {base_link!r}, so its '
-            f'direction there is unknown; state gravity in the frame of {base_link!r}, or lock the joint'
-        )
-    return product(frame.rotation.T, gravity)
+    frame, path = model.frame(base_link), []
+    link = frame.link
+    while link:
+        path.append(link)
+        link = int(model.arrays.parent[link])
+    turned = np.asarray(gravity, float)
+    for link in reversed(path):
+        joint = model.joints[link - 1]
+        turned = product(joint.rotation.T, turned)
+        if _turns(joint, turned):
+            raise ArgumentError(
+                f'gravity: joint {joint.name!r} moves between the base {model.link_names[0]!r} and {base_link!r}, so '
+                f'its direction there is unknown; state gravity in the frame of {base_link!r}, or lock the joint'
+            )
+    return product(frame.rotation.T, turned)
+
+
+def _turns(joint: Joint, direction: np.ndarray) -> bool:
+    """Return whether a joint turns the ``direction`` (3) of its link's frame."""
+    kind, size = KINDS[joint.kind], norm(direction)
+    if kind.quaternion >= 0:
+        return size > 0.0
+    return kind.angle >= 0 and norm(cross(np.asarray(joint.axis, float), direction)) > VERTICAL * size
 
 
 def with_locked_joints(model: Model, positions: Mapping) -> Model:

@@ -258,6 +258,34 @@ def test_beyond_a_moving_joint_gravity_has_to_be_stated():
     )
 
 
+LIFTED = """<robot name="lifted"><link name="ground"/><link name="plate"/><link name="table"/><link name="arm"/>
+<joint name="lift" type="prismatic"><parent link="ground"/><child link="plate"/><origin rpy="0.3 0.2 0.1"/>
+  <axis xyz="1 2 3"/><limit lower="0" upper="1" velocity="1" effort="100"/></joint>
+<joint name="turn" type="{}"><parent link="plate"/><child link="table"/><origin rpy="-0.2 0.4 1.1"/>
+  <axis xyz="{} {} {}"/><limit lower="-3" upper="3" velocity="1" effort="100"/></joint>
+<joint name="shoulder" type="continuous"><parent link="table"/><child link="arm"/><origin xyz="0.1 0 0.3" rpy="1 0 0"/>
+  <axis xyz="0 1 0"/></joint></robot>"""
+ARM_OF_LIFTED = (
+    '<link name="arm"><inertial><origin xyz="0.2 0 0.1"/><mass value="2"/>'
+    '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+)
+
+
+def test_a_lift_and_a_vertical_turntable_do_not_turn_gravity():
+    with_mass = LIFTED.replace('<link name="arm"/>', ARM_OF_LIFTED)
+    up = Robot.from_urdf(with_mass.format('fixed', 0, 0, 1)).link_pose([0.0, 0.0], 'table')[:3, :3].T @ [0.0, 0.0, 1.0]
+    q = np.random.default_rng(9).uniform(0.0, 1.0, (20, 3))
+    for kind in ('revolute', 'prismatic'):
+        robot = Robot.from_urdf(with_mass.format(kind, *map(repr, up.tolist())))
+        arm = robot.chain('table')
+        expected = robot.gravity_torque(q)[:, 2:]
+        assert arm.gravity_torque(q[:, 2:]) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    tilting = Robot.from_urdf(with_mass.format('revolute', 1, 0, 0))
+    with pytest.raises(ArgumentError, match=r"^gravity: joint 'turn' moves between the base 'ground' and 'table'"):
+        tilting.chain('table')
+    assert tilting.chain('plate').gravity == pytest.approx(robot.chain('plate').gravity)
+
+
 def test_a_chain_of_one_body_has_no_joint():
     part = Robot.from_urdf(TREE, base_link='sledge', tip_link='tool', gravity=GRAVITY)
     assert part.gravity.tolist() == GRAVITY.tolist()
