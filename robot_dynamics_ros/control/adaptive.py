@@ -18,7 +18,7 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.adaptation import Adaptation, tip_row
-from robot_dynamics_ros.control.compensation import add_friction
+from robot_dynamics_ros.control.compensation import friction_adder
 from robot_dynamics_ros.control.continuous_joints import turns
 from robot_dynamics_ros.control.joint_space_control import gains
 from robot_dynamics_ros.control.law import TORQUE, Law, MeasuredState, Result
@@ -98,7 +98,7 @@ class AdaptiveControl:
         self._reference = bound(_reference, *fixed, *written, then=(vector,) * 5)
         parts = gains('damping', damping, n), tip_row(robot), s, tau, wide, self.regressor
         self._combine = bound(_combine, *parts, adaptation.estimate.parameters, then=(vector,))
-        self._add_friction = bound(add_friction, adaptation.friction, then=(vector,) * 3)
+        self._add_friction = friction_adder(robot, adaptation.friction)
 
     def torque(self, q, qd, desired, feedforward, out) -> None:
         """Write the torque (n, N m or N) at q and qd (n) for the ``desired`` q, qd and qdd (n each) into ``out``."""

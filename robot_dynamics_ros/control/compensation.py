@@ -43,6 +43,44 @@ def add_friction(friction, qd, transmitted, torque) -> None:
         )
 
 
+def add_coupled_friction(friction, W, motors, qd, transmitted, torque) -> None:
+    """Write torque (n) += W' friction_of(W qd): as ``add_friction``, with motors whose velocities are W qd (n, n).
+
+    ``transmitted`` (n) may be ``torque`` itself; motors (n) is scratch.
+    """
+    n = torque.shape[0]
+    for i in range(n):
+        speed = 0.0
+        for k in range(n):
+            speed = W[i, k] * qd[k] + speed
+        motors[i] = friction_of(
+            friction[0, i],
+            friction[1, i],
+            friction[2, i],
+            friction[3, i],
+            friction[4, i],
+            friction[5, i],
+            friction[6, i],
+            friction[7, i],
+            speed,
+            transmitted[i],
+        )
+    for i in range(n):
+        for k in range(n):
+            torque[i] = W[k, i] * motors[k] + torque[i]
+
+
+def friction_adder(robot, friction: np.ndarray):
+    """Return the compiled function of (qd, transmitted, torque), each (n,), that adds a robot's friction to ``torque``.
+
+    The rows of ``friction`` (8, n) are the fields of ``model.Friction``; it may change later.
+    """
+    vectors = (np.zeros(robot.nv),) * 3
+    if not robot.model.motor_coupling:
+        return bound(add_friction, friction, then=vectors)
+    return bound(add_coupled_friction, friction, robot.model.motor_velocities(), np.zeros(robot.nv), then=vectors)
+
+
 def frictionless(friction: Friction) -> Friction:
     """Return ``friction`` with zero for each of ``FRICTIONAL``."""
     return friction._replace(**dict.fromkeys(FRICTIONAL, np.zeros(len(friction.viscous))))
@@ -90,10 +128,10 @@ class Compensation:
         # RNEA is the sum of its three terms: with zero gravity, qd or qdd it omits the corresponding one
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         self._inertia, self._coriolis = 'inertia' in terms, 'coriolis' in terms
-        self._zeros = vector = np.zeros(robot.nv)
+        self._zeros = np.zeros(robot.nv)
         friction = robot.friction
         parameters = np.array(friction if 'friction' in terms else frictionless(friction))
-        self._add_friction = bound(add_friction, parameters, then=(vector, vector, vector))
+        self._add_friction = friction_adder(robot, parameters)
         # load-dependent friction depends on the whole transmitted torque, terms of the robot's controller included
         self._whole = robot if friction.load.any() and not RIGID_BODY.issubset(terms) else None
         self._transmitted = np.zeros(robot.nv)

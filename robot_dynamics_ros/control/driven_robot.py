@@ -39,6 +39,11 @@ class DrivenRobot:
     def __init__(self, robot: Robot, couplings: Iterable[Coupling], offset: np.ndarray | None = None):
         self.robot, self.couplings = robot, tuple(couplings)
         names = robot.joint_names
+        if robot.model.motor_coupling and self.couplings:
+            motor = robot.model.joint_of_velocity(robot.model.motor_coupling[0][0])
+            raise ModelError(
+                f'{robot.name}: the motor of joint {motor!r} is coupled; mimic joints beside it are not supported'
+            )
         leader, slope, nominal = _resolved(names, self.couplings)
         followers = {coupling.joint for coupling in self.couplings}
         self._places = np.array([i for i, name in enumerate(names) if name not in followers], np.intp)

@@ -4,7 +4,7 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
-from robot_dynamics_ros.control.compensation import TERMS, add_friction, frictionless
+from robot_dynamics_ros.control.compensation import TERMS, friction_adder, frictionless
 from robot_dynamics_ros.control.continuous_joints import turns
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
@@ -71,7 +71,7 @@ class JointSpaceControl:
         n = robot.nv
         self._acceleration = _feedback_with(robot, np.full(n, bandwidth**2), np.full(n, 2.0 * bandwidth))
         friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
-        self._add_friction = bound(add_friction, friction, then=(np.zeros(n),) * 3)
+        self._add_friction = friction_adder(robot, friction)
         self._term = np.zeros(n)
 
     def torque(self, q, qd, desired, feedforward, out) -> None:

@@ -52,17 +52,17 @@ class MomentumRate:
         out -= self._robot.gravity_torque(q, out=self._gravity)
 
 
-def _step(friction, inputs, filtered, momentum, rate, qd, torque, decay, elapsed) -> bool:
+def _step(friction, W, inputs, filtered, momentum, rate, qd, torque, decay, elapsed) -> bool:
     """Filter one sample; return whether all numbers are finite.
 
-    inputs (4, n) are those of the last sample, tau + C' qd - g and the friction of the model, and scratch. filtered
+    inputs (5, n) are those of the last sample, tau + C' qd - g and the friction of the model, and scratch. filtered
     (2, n): the measured friction tau + C' qd - g - dp/dt, and that of the model. momentum (2, n): p at the last sample
     and now. decay = exp(-K elapsed); the inputs are linear between samples, dp/dt is constant.
     """
     # the gear transmits what friction leaves of the torque
     for k in range(qd.shape[0]):
         inputs[2, k] = torque[k] - inputs[1, k]
-    friction_torque(friction, qd, inputs[2], inputs[3])
+    friction_torque(friction, W, qd, inputs[2], inputs[4], inputs[3])
     total = 0.0
     for k in range(qd.shape[0]):
         u, f = torque[k] + rate[k], inputs[3, k]
@@ -108,11 +108,11 @@ class MomentumObserver:
         self._gain, self._tracker, n = validation.positive('gain', gain), tracker, robot.nv
         self._momentum_of = PayloadBlender(momentum, robot, PayloadGravity.of(robot))
         self._rate_of = PayloadBlender(MomentumRate, robot, PayloadGravity.of(robot))
-        momenta, self._inputs, self._filtered = np.zeros((2, n)), np.zeros((4, n)), np.zeros((2, n))
+        momenta, self._inputs, self._filtered = np.zeros((2, n)), np.zeros((5, n)), np.zeros((2, n))
         self._before, self._now = momenta
         self._measured, self.friction = self._filtered
         self._q, self._qd, self._rate, self.residual = np.zeros((4, n))
-        fixed = robot.friction, self._inputs, self._filtered, momenta, self._rate
+        fixed = robot.friction, robot.model.motor_velocities(), self._inputs, self._filtered, momenta, self._rate
         self._step = bound(_step, *fixed, then=(self._rate, self._rate, 0.0, 0.0))
         self.reset()
 

@@ -16,7 +16,7 @@ def controller_library(robot: CompiledCode) -> Library:
     """Return the content of the library of a robot.
 
     ModelError for what a controller cannot command: a robot without joints, a joint of several coordinates, closed
-    loops and joints that mimic others, a payload, and friction that is not finite.
+    loops and joints that mimic others, coupled motors, a payload, and friction that is not finite.
     """
     _check(robot)
     return Library(robot.model, robot.digest, robot.runtime_inputs, robot.continuous_joints)
@@ -40,6 +40,12 @@ def _check(robot: CompiledCode) -> None:
             )
         raise ModelError(
             f'{robot.name}: torques of a robot with closed loops ({loop.name!r}) are not those of its tree'
+        )
+    for motor, other, _ in robot.model.motor_coupling:
+        turned, turning = (robot.model.joint_of_velocity(k) for k in (motor, other))
+        raise ModelError(
+            f'{robot.name}: joint {turning!r} turns the motor of joint {turned!r}, which controllers do not support; '
+            'leave motor_coupling out of the actuator file, and the friction of these joints with it'
         )
     for frame in robot.payloads:
         raise ModelError(

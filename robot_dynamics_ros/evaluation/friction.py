@@ -20,9 +20,10 @@ class JointFriction:
         load_dependent = np.flatnonzero(model.friction.load)
         self._load_dependent = model.joint_of_velocity(int(load_dependent[0])) if len(load_dependent) else None
         self._zeros = np.zeros(evaluator.arrays.nv)
-        rows = np.zeros((0, evaluator.arrays.nv))
-        self._of_state = bound(_of_state, model.friction, then=(self._zeros,) * 3)
-        self._of_rows = bound(_of_rows, model.friction, then=(rows,) * 3, nogil=True)
+        rows, W = np.zeros((0, evaluator.arrays.nv)), model.motor_velocities()
+        self._coupled = bool(model.motor_coupling)
+        self._of_state = bound(_of_state, model.friction, W, then=(self._zeros,) * 4)
+        self._of_rows = bound(_of_rows, model.friction, W, then=(rows, rows, self._zeros, rows), nogil=True)
         self._checks_types = not numba_is_disabled() and evaluator.arrays.nv > 0
 
     def torque(self, qd, tau, out) -> np.ndarray:
@@ -37,19 +38,19 @@ class JointFriction:
         if out is None and self._checks_types:
             torque = np.empty(len(self._zeros))
             try:
-                if self._of_state(qd, tau, torque):
+                if self._of_state(qd, tau, np.empty(len(torque)) if self._coupled else torque, torque):
                     return torque
             except TypeError:  # a batch, or what has to be converted or rejected
                 pass
         (qd, tau), shape = self._evaluator.states(qd=qd, tau=tau)
         given, torque = validation.result(out, (*shape, len(self._zeros)), (qd, tau))
-        self._of_rows(qd, tau, torque.reshape(qd.shape))
+        self._of_rows(qd, tau, np.empty(len(self._zeros)), torque.reshape(qd.shape))
         return filled(given, torque)
 
 
-def _of_state(friction, qd, tau, torque) -> bool:
+def _of_state(friction, W, qd, tau, motors, torque) -> bool:
     """Write torque (nv), ``friction_torque``; return whether all numbers are finite."""
-    friction_torque(friction, qd, tau, torque)
+    friction_torque(friction, W, qd, tau, motors, torque)
     total = 0.0
     for i in range(torque.shape[0]):
         # 0, or NaN
@@ -57,7 +58,7 @@ def _of_state(friction, qd, tau, torque) -> bool:
     return total == 0.0
 
 
-def _of_rows(friction, qd, tau, torque) -> None:
+def _of_rows(friction, W, qd, tau, motors, torque) -> None:
     """Write torque (count, nv), ``friction_torque`` of each state."""
     for b in range(torque.shape[0]):
-        friction_torque(friction, qd[b], tau[b], torque[b])
+        friction_torque(friction, W, qd[b], tau[b], motors, torque[b])

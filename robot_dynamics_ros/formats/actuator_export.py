@@ -3,6 +3,7 @@
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.formats.actuators import COUPLING
 from robot_dynamics_ros.model.model import Model
 
 OF_A_URDF = ('viscous', 'coulomb')
@@ -33,4 +34,7 @@ def actuators_of(model: Model) -> str:
                 raise ModelError(f'joint {joint!r}: an actuator file has one {quantity} a joint, got {part.tolist()}')
         if not np.isnan(column).any():
             tables[quantity] = {joint: float(part[0]) for joint, part in zip(model.joint_names, parts, strict=True)}
-    return yaml.safe_dump(tables, sort_keys=False)
+    coupling: dict[str, dict[str, float]] = {
+        joint.name: dict(joint.motor_coupling) for joint in model.joints if joint.motor_coupling
+    }
+    return yaml.safe_dump(tables | ({COUPLING: coupling} if coupling else {}), sort_keys=False)

@@ -14,6 +14,11 @@ An actuator file is YAML with one table per quantity, joint name -> number; see 
     friction_stribeck_velocity  rad/s (m/s), velocity at which Stribeck friction has dropped to half
     friction_load               N m/(N m), Coulomb friction per transmitted torque
     friction_quadratic          N m s^2/rad^2 (N s^2/m^2), friction that grows with the square of the velocity
+
+One table is of another kind, and names only the joints that it concerns:
+
+    motor_coupling              of a joint's motor, by other joint -> its turns per turn of that joint, both in turns of
+                                the joint: {joint_6: {joint_5: 1.0}} where motor 6 turns with q6 + q5
 """
 
 from collections.abc import Mapping
@@ -27,10 +32,12 @@ from robot_dynamics_ros.formats.untrusted_text import read_text
 from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.audit import audit_rotors
+from robot_dynamics_ros.model.joint_types import KINDS
 from robot_dynamics_ros.model.model import Actuators, Friction, Model, with_spin
 
-Source = str | Path | Mapping[str, Mapping[str, float]]
+Source = str | Path | Mapping[str, Mapping]
 
+COUPLING = 'motor_coupling'
 _NOT_NEGATIVE, _POSITIVE = {'least': 0.0}, {'above': 0.0}
 _QUANTITIES: dict[str, dict[str, float]] = {
     'rotor_inertia': _NOT_NEGATIVE,
@@ -59,7 +66,7 @@ def with_actuators(model: Model, source: Source) -> Model:
     Quantities that the file omits stay unchanged. Each table must name every joint of the model. Raises ModelError
     naming the file and the key.
     """
-    where, tables = _tables(source)
+    where, tables, coupling = _tables(source)
     columns: dict[str, np.ndarray] = {}
     for quantity, table in tables.items():
         unknown = [joint for joint in table if joint not in model.joint_names]
@@ -77,6 +84,8 @@ def with_actuators(model: Model, source: Source) -> Model:
         friction=model.friction._replace(**{of_friction[it]: columns[it] for it in columns if it in of_friction}),
         actuators=model.actuators._replace(**{it: columns[it] for it in columns if it in Actuators._fields}),
     )
+    if coupling is not None:
+        changed = replace(changed, motor_coupling=_coupled(f'{where}: {COUPLING}', model, coupling))
     if not columns.keys() & set(_ROTOR):
         return changed
     with_rotors = replace(changed, arrays=_with_rotors(changed, where, columns))
@@ -112,11 +121,51 @@ def _with_rotors(model: Model, where: str, columns: Mapping[str, np.ndarray]) ->
     return with_spin(arrays._replace(rotor=np.concatenate([[0.0], rotor])), model.joints, spin)
 
 
-def _tables(source: Source) -> tuple[str, dict[str, dict[str, float]]]:
-    """Return the name of the source for errors, and its tables with every number checked."""
+def _coupled(where: str, model: Model, table: Mapping[str, Mapping[str, float]]) -> tuple[tuple[int, int, float], ...]:
+    """Return ``Model.motor_coupling`` of a table; ModelError naming a joint that cannot be coupled."""
+    kinds, first = dict(zip(model.joint_names, model.joint_kinds, strict=True)), model.arrays.first[1:] - 1
+    velocity = dict(zip(model.joint_names, first[:-1].tolist(), strict=True))
+    found = []
+    for joint, ratios in table.items():
+        for other, ratio in ratios.items():
+            for name in (joint, other):
+                if name not in kinds:
+                    raise ModelError(f'{where}: no joint {name!r} in {model.name}')
+                if KINDS[kinds[name]].coordinates > 1:
+                    raise ModelError(
+                        f'{where}: joint {name!r}: expected one degree of freedom, got a {kinds[name]} joint'
+                    )
+            if joint == other:
+                raise ModelError(f'{where}: joint {joint!r} is coupled with itself')
+            found.append((velocity[joint], velocity[other], ratio))
+    return tuple(sorted(found))
+
+
+def _tables(source: Source) -> tuple[str, dict[str, dict[str, float]], dict[str, dict[str, float]] | None]:
+    """Return the name of the source for errors, its tables with every number checked, and that of coupled motors."""
     where, content = ('actuators', source) if isinstance(source, Mapping) else (str(source), _loaded(source))
-    tables = untrusted_values.table(where, content, _QUANTITIES)
-    return where, {quantity: _table(f'{where}: {quantity}', quantity, table) for quantity, table in tables.items()}
+    given = untrusted_values.table(where, content, (*_QUANTITIES, COUPLING))
+    tables = {
+        quantity: _table(f'{where}: {quantity}', quantity, table)
+        for quantity, table in given.items()
+        if quantity != COUPLING
+    }
+    if COUPLING not in given:
+        return where, tables, None
+    at = f'{where}: {COUPLING}'
+    return (
+        where,
+        tables,
+        {joint: ratios_of(f'{at}: {joint}', it) for joint, it in untrusted_values.table(at, given[COUPLING]).items()},
+    )
+
+
+def ratios_of(where: str, value) -> dict[str, float]:
+    """Return the ratios of a coupled motor by joint; ModelError for anything but numbers."""
+    return {
+        joint: untrusted_values.number(f'{where}: {joint}', it)
+        for joint, it in untrusted_values.table(where, value).items()
+    }
 
 
 def _table(where: str, quantity: str, table) -> dict[str, float]:

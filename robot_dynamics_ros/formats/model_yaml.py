@@ -45,6 +45,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.formats.actuators import COUPLING, ratios_of
 from robot_dynamics_ros.formats.loops_yaml import loops_written, with_loops_read
 from robot_dynamics_ros.formats.untrusted_text import check_moving_links, read_text
 from robot_dynamics_ros.model import untrusted_values
@@ -57,7 +58,18 @@ POSITIVE = ('transition', 'stribeck_velocity', *Actuators._fields)
 SPRING = ('stiffness', 'rest')
 _POSE = ('rotation', 'origin')
 _NEEDED = ('name', 'link', 'parent', 'kind', 'axis')
-_OPTIONAL = (*_POSE, 'pitch', 'inertial', 'rotor_inertia', 'rotor_spin', 'actuators', 'limits', 'friction', 'spring')
+_OPTIONAL = (
+    *_POSE,
+    'pitch',
+    'inertial',
+    'rotor_inertia',
+    'rotor_spin',
+    'actuators',
+    'limits',
+    'friction',
+    'spring',
+    COUPLING,
+)
 
 
 def model_from_yaml(source: str | Path) -> tuple[Model, np.ndarray]:
@@ -149,6 +161,7 @@ def _joint(where: str, row, findings: list[Finding]) -> Joint:
         **untrusted_values.limits(f'{where}: limits', limits),
         **_numbers(f'{where}: friction', row.get('friction', {}), Friction._fields),
         **_numbers(f'{where}: spring', row.get('spring', {}), SPRING),
+        motor_coupling=tuple(ratios_of(f'{where}: {COUPLING}', row.get(COUPLING, {})).items()),
     )
 
 
@@ -200,6 +213,7 @@ def _joint_written(joint: Joint) -> dict:
         'limits': {field: value for field, value in limits.items() if not math.isnan(value)},
         'friction': {field: _plain(getattr(joint, field)) for field in Friction._fields},
         **({'spring': {field: getattr(joint, field) for field in SPRING}} if joint.stiffness else {}),
+        **({COUPLING: dict(joint.motor_coupling)} if joint.motor_coupling else {}),
     }
 
 

@@ -26,13 +26,19 @@ def friction_of(viscous, coulomb, offset, transition, stribeck, stribeck_velocit
 
 
 @kernel
-def friction_torque(friction, qd, tau, torque):
-    """Write torque (n, N m or N), ``friction_of`` each joint at qd (n, rad/s or m/s) under the transmitted tau (n).
+def friction_torque(friction, W, qd, tau, motors, torque):
+    """Write torque (n, N m or N), the friction of the joints at qd (n, rad/s or m/s) under the transmitted tau (n).
 
-    Reads ``model.Friction``.
+    It is W' friction_of(W qd) where other joints turn the motor of a joint, whose velocities are W qd (n, n), and
+    ``friction_of`` each joint where W is empty (0, 0). Reads ``model.Friction``; motors (n) is scratch.
     """
-    for i in range(torque.shape[0]):
-        torque[i] = friction_of(
+    n, coupled = torque.shape[0], W.shape[0]
+    for i in range(n):
+        # w = W qd, which is qd without coupling
+        speed = qd[i] if coupled == 0 else qd[i] * 0.0
+        for k in range(coupled):
+            speed = W[i, k] * qd[k] + speed
+        motors[i] = friction_of(
             friction.viscous[i],
             friction.coulomb[i],
             friction.offset[i],
@@ -41,6 +47,11 @@ def friction_torque(friction, qd, tau, torque):
             friction.stribeck_velocity[i],
             friction.load[i],
             friction.quadratic[i],
-            qd[i],
+            speed,
             tau[i],
         )
+    for i in range(n):
+        # torque = W' motors
+        torque[i] = motors[i] if coupled == 0 else motors[i] * 0.0
+        for k in range(coupled):
+            torque[i] = W[k, i] * motors[k] + torque[i]

@@ -133,7 +133,13 @@ def with_attached(model: Model, other: Model, link: str, pose=None, prefix: str 
             if prefix + name in names:
                 raise ModelError(f'{what} {prefix + name!r}: both robots have this name; use a prefix')
     renamed = [
-        replace(part, name=prefix + part.name, link=prefix + part.link, parent=prefix + part.parent)
+        replace(
+            part,
+            name=prefix + part.name,
+            link=prefix + part.link,
+            parent=prefix + part.parent,
+            motor_coupling=tuple((prefix + joint, ratio) for joint, ratio in part.motor_coupling),
+        )
         for part in _parts(other)
     ]
     other_base = prefix + other.link_names[0]

@@ -73,6 +73,8 @@ class Joint:
     rest: float = 0.0  # rad, m
     gear_ratio: float = np.nan
     torque_constant: float = np.nan
+    # other joints that turn this joint's motor, and its turns per turn of theirs, in those that this joint needs
+    motor_coupling: tuple[tuple[str, float], ...] = ()
 
 
 def directions_of(joint: Joint) -> np.ndarray:

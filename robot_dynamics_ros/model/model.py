@@ -99,6 +99,7 @@ class Model:
     frames: dict[str, Frame]
     findings: tuple[Finding, ...] = ()
     loops: Loops = field(default_factory=Loops)
+    motor_coupling: tuple[tuple[int, int, float], ...] = ()  # velocities of motor and other joint, ratio
 
     def __post_init__(self):
         """Freeze the arrays."""
@@ -193,6 +194,7 @@ class Model:
             actuators=actuators,
             frames={**(frames or {}), **link_frames},
             findings=tuple(findings),
+            motor_coupling=_motor_coupling(joints),
         )
 
     def frame(self, name: str) -> Frame:
@@ -204,6 +206,16 @@ class Model:
     def joint_of_velocity(self, index: int) -> str:
         """Return the name of the joint of entry ``index`` (0..nv - 1) of qd."""
         return self.joint_names[int(np.searchsorted(self.arrays.first[1:], index + 1, 'right')) - 1]
+
+    def motor_velocities(self) -> np.ndarray:
+        """Return the matrix W of motor velocities W qd, (nv, nv), in units of the joint; (0, 0) if no motor is coupled.
+
+        Torques of motors count at the joints by its transpose, W' tau.
+        """
+        W = np.eye(self.arrays.nv if self.motor_coupling else 0)
+        for motor, joint, ratio in self.motor_coupling:
+            W[motor, joint] = ratio
+        return W
 
     @cached_property
     def regrouped(self) -> ModelArrays:
@@ -227,6 +239,9 @@ class Model:
     def joints(self) -> list[Joint]:
         """The joints for which ``Model.of`` returns this model, up to rounding."""
         arrays, joints, coordinate = self.arrays, [], 0
+        coupled: dict[int, list[tuple[str, float]]] = {}
+        for motor, other, ratio in self.motor_coupling:
+            coupled.setdefault(motor, []).append((self.joint_of_velocity(other), ratio))
         for i, (name, kind) in enumerate(zip(self.joint_names, self.joint_kinds, strict=True), start=1):
             k = arrays.first[i]
             axis, pitch = axis_and_pitch(kind, arrays.S[k : arrays.first[i + 1]])
@@ -250,6 +265,7 @@ class Model:
                 effort=float(self.limits.effort[k - 1]),
                 **{field: float(column[k - 1]) for field, column in self.friction._asdict().items()},
                 **{field: float(column[k - 1]) for field, column in self.actuators._asdict().items()},
+                motor_coupling=tuple(coupled.get(int(k) - 1, ())),
             )
             joints.append(joint)
             coordinate += KINDS[kind].coordinates
@@ -283,6 +299,21 @@ def _springs(joints) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             coordinate[k] = q
         q, k = q + KINDS[joint.kind].coordinates, k + len(KINDS[joint.kind].velocities)
     return stiffness, np.where(stiffness == 0.0, 0.0, rest), coordinate
+
+
+def _motor_coupling(joints: Sequence[Joint]) -> tuple[tuple[int, int, float], ...]:
+    """Return ``Model.motor_coupling``; a joint that the model does not have, as one that is locked, turns no motor."""
+    first, velocity = {}, 0
+    for joint in joints:
+        first[joint.name] = velocity
+        velocity += len(KINDS[joint.kind].velocities)
+    found = (
+        (first[joint.name], first[other], float(ratio))
+        for joint in joints
+        for other, ratio in joint.motor_coupling
+        if other in first
+    )
+    return tuple(sorted(found))
 
 
 def _of_velocities(joints, field: str) -> np.ndarray:

@@ -40,10 +40,11 @@ class MujocoArm:
 
         ``period`` (s) is the step; ``start`` (n, rad or m) the position after ``reset``. Masses and inertias are those
         of the URDF times 1 + ``mass_error``, friction that of ``robot`` times 1 + ``friction_error``. The plant has
-        viscous, Coulomb and constant friction, springs and reflected rotor inertia, but no Stribeck or load-dependent
-        friction and no gyroscopic torque of rotors. Followers of a ``DrivenRobot`` follow by constraints, which MuJoCo
-        makes of <mimic>. ``motors`` is the PD of motors of the MIT type, None for others. The joints of ``elastic``,
-        made of ``robot``, have springs: then positions, velocities, torques and friction are those of motors, and
+        viscous, Coulomb and constant friction, springs and reflected rotor inertia, but no Stribeck, quadratic or
+        load-dependent friction, no coupling of motors and no gyroscopic torque of rotors. Followers of a
+        ``DrivenRobot`` follow by constraints, which MuJoCo makes of <mimic>. ``motors`` is the PD of motors of the MIT
+        type, None for others. The joints of ``elastic``, made of ``robot``, have springs: then positions, velocities,
+        torques and friction are those of motors, and
         MuJoCo's step is shorter where the stiffest mode needs that. Raises ModelError if MuJoCo can't load the URDF,
         ArgumentError for a wrong start and for springs that need more than ``mujoco_springs.MOST_STEPS`` a period.
         """

@@ -303,7 +303,12 @@ def _check_closed(robot: Robot, name: str, q: np.ndarray, errors: np.ndarray, fa
 
 
 def _check_friction(robot: Robot) -> None:
-    """Raise ArgumentError for load-dependent friction that exceeds the transmitted torque: the joint is stuck."""
+    """Raise ArgumentError for coupled motors, and for a gear whose load-dependent friction locks it."""
+    if robot.model.motor_coupling:
+        joint = robot.model.joint_of_velocity(robot.model.motor_coupling[0][0])
+        raise ArgumentError(
+            f'friction: the motor of joint {joint!r} is coupled with other joints, which is not simulated'
+        )
     locked = np.flatnonzero(robot.friction.load >= 1.0)
     if len(locked):
         joint = robot.model.joint_of_velocity(int(locked[0]))

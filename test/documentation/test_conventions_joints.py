@@ -168,6 +168,9 @@ def test_33_friction_by_its_equation():
         expected = direction * ((3.0 + 0.8 * 0.6) * 0.6 + level) + 0.5
         assert rough.friction_torque([direction * 0.6], [-7.0]) == pytest.approx([expected], abs=1e-6)
     assert rough.friction_torque([1e-9], [7.0]) == pytest.approx([0.5], abs=1e-3)  # no jump at rest
+    two = robot(link('base'), link('arm', 2.0), link('hand', 1.0), joint('a', 'base', 'arm'), joint('b', 'arm', 'hand'))
+    two = two.with_friction(viscous=[3.0, 5.0]).with_actuators({'motor_coupling': {'b': {'a': 0.5}}})
+    assert two.friction_torque([2.0, 1.0]) == pytest.approx([3.0 * 2.0 + 0.5 * 5.0 * (1.0 + 0.5 * 2.0), 5.0 * 2.0])
     q, qd, qdd = [0.3], [0.6], [2.0]
     terms = DynamicsQuery(rough, [], positions=q, velocities=qd, accelerations=qdd).inverse_dynamics()
     assert terms['friction'][0] == pytest.approx(rough.friction_torque(qd, rough.inverse_dynamics(q, qd, qdd)))

@@ -17,6 +17,7 @@ from robot_dynamics_ros.model.model import Model
 VISCOUS = np.array([0.5, 9.0, 0.0])
 COULOMB = np.array([3.0, 0.0, 12.0])
 TRANSITION = np.array([0.01, 0.2, 0.05])
+UNCOUPLED = np.zeros((0, 0))
 
 
 def friction_at(qd, offset=0.0):
@@ -28,7 +29,7 @@ def friction_at(qd, offset=0.0):
     ]
     qd = np.full(3, qd) if np.ndim(qd) == 0 else np.ascontiguousarray(qd)
     tau = np.full_like(qd, np.nan)
-    friction_torque(Model.of('three', trees.BASE, joints).friction, qd, np.zeros_like(qd), tau)
+    friction_torque(Model.of('three', trees.BASE, joints).friction, UNCOUPLED, qd, np.zeros_like(qd), 0.0 * qd, tau)
     return tau
 
 
@@ -69,7 +70,7 @@ def friction_of_joint(qd, tau, **figures):
     qd, tau = np.broadcast_arrays(np.atleast_1d(qd)[:, None], np.atleast_1d(tau)[:, None])
     torque = np.full(qd.shape, np.nan)
     for b in range(len(qd)):
-        friction_torque(friction, 1.0 * qd[b], 1.0 * tau[b], torque[b])
+        friction_torque(friction, UNCOUPLED, 1.0 * qd[b], 1.0 * tau[b], 0.0 * qd[b], torque[b])
     return torque[:, 0]
 
 
@@ -143,3 +144,21 @@ def test_friction_that_grows_with_the_load_asks_for_it():
     assert (robot.friction_torque(qd[0], tau)[2] == robot.friction_torque(qd[0], tau[2])).all()
     with pytest.raises(ArgumentError, match=r'^tau\[1\]: nan is not finite$'):
         robot.friction_torque(qd[0], [0.0, np.nan, 0.0])
+
+
+def test_a_motor_that_other_joints_turn_brakes_them():
+    """Motor 3 turns with q3 + q2 / 2, motor 1 with q1 - q3: their friction does the work of their velocities."""
+    joints = trees.random_joints(seed=2, count=3)
+    friction, random = Model.of('three', trees.BASE, joints).friction, np.random.default_rng(3)
+    W = np.eye(3)
+    W[2, 1], W[0, 2] = 0.5, -1.0
+    for qd in random.normal(size=(20, 3)):
+        motors, alone, coupled = np.zeros((3, 3))
+        friction_torque(friction, UNCOUPLED, W @ qd, np.zeros(3), motors, alone)
+        friction_torque(friction, W, qd, np.zeros(3), motors, coupled)
+        assert motors == pytest.approx(alone, rel=1e-13) and coupled == pytest.approx(W.T @ alone, rel=1e-13)
+        assert coupled @ qd == pytest.approx(alone @ (W @ qd))
+    # the identity changes nothing
+    friction_torque(friction, np.eye(3), qd, np.zeros(3), motors, coupled)
+    friction_torque(friction, UNCOUPLED, qd, np.zeros(3), motors, alone)
+    assert (coupled == alone).all()
