@@ -4,19 +4,24 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.friction_terms import FrictionColumns
 from robot_dynamics_ros.identification.log import Log
 from robot_dynamics_ros.identification.log_findings import unit_findings
-from robot_dynamics_ros.identification.regression import Prior, Regression
+from robot_dynamics_ros.identification.regression import Prior, Regression, sum_of
 from robot_dynamics_ros.identification.signals import correlation_times
-from robot_dynamics_ros.model.inertial_parameters import central_parameters
+from robot_dynamics_ros.model.inertial_parameters import central_parameters, ten_parameters
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.payload import Payload, carrying_frame
 from robot_dynamics_ros.robot import Robot
 
-PRIOR = Payload.sphere(1.0, 0.1)
-"""A body about the last link's origin, and its weight, that of one measurement: for what the motion does not excite."""
+FIRST = Payload.sphere(1.0, 0.1)
+"""A body about the last link's origin, with the weight of one measurement: for what the motion does not excite."""
+GYRATION = 0.1 * np.sqrt(0.2)
+"""Root mean square distance of a sphere of 0.1 m from a plane through its centre, m: the payload is pulled to it."""
+LEAST_MASS = 0.1
+"""Least mass of that sphere, kg."""
 FRICTION = ('viscous', 'offset', 'coulomb')
 """Terms that are estimated with the payload."""
 FEWEST = 100
@@ -24,7 +29,11 @@ FEWEST = 100
 LEAST_MOTION = 0.1
 """Least range of positions of the joint that moves most, rad (m)."""
 STEPS = 8
-"""After each of them noise and load-dependent friction are estimated anew."""
+"""After each of them noise, load-dependent friction and the sphere of the prior are estimated anew."""
+LEAST_FREE = 0.1
+"""Least share of independent samples that the parameters leave free."""
+PARTS = 10
+"""Parts of the log in time, each of which is left out in turn: what that changes counts in the deviations."""
 
 
 class PayloadIdentification(NamedTuple):
@@ -37,16 +46,18 @@ class PayloadIdentification(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def identify_payload(robot: Robot, log: Log) -> PayloadIdentification:
+def identify_payload(robot: Robot, log: Log, constants_deviation: float = 0.03) -> PayloadIdentification:
     """Identify the payload on the last link: mass, centre of mass and inertia.
 
     The joint torque is inverse dynamics of ``robot`` plus friction plus Y pi, with the regressor Y of the last link.
     Viscous and Coulomb friction and the offset of each joint are estimated, too, so that friction which differs from
     that of ``robot`` is not taken for a payload. The estimate minimises the squared errors, by the noise of each joint,
-    plus a weak divergence from a sphere of 1 kg: see ``consistent.minimise``.
+    plus a weak divergence from a sphere of 0.1 m with the mass and centre that are found: see ``consistent.minimise``.
 
-    Deviations count errors of the robot's model as far as the residual shows them. Wrong masses of links do not show
-    there: they look like a payload.
+    Deviations are the larger ones of two: by the residual with its correlation, and by what the estimate changes if one
+    of ten parts of the log is left out (jackknife, Efron & Tibshirani 1993, chapter 11). They count errors of the
+    robot's model as far as these show them. Wrong masses of links do not show there: they look like a payload. Nor do
+    wrong torque constants, with which mass and inertia grow in proportion: ``constants_deviation`` is added.
 
     Parameters
     ----------
@@ -55,6 +66,9 @@ def identify_payload(robot: Robot, log: Log) -> PayloadIdentification:
     log : Log
         A motion with the payload, without contact. With ``effort='torque_without_gravity'`` the driver subtracts the
         gravity torque of the arm without the payload.
+    constants_deviation : float
+        Relative standard deviation of the scale of the torques: that of torque sensors or, for currents, of torque
+        constants, 0.1 for those of a data sheet.
 
     Returns
     -------
@@ -63,9 +77,11 @@ def identify_payload(robot: Robot, log: Log) -> PayloadIdentification:
     Raises
     ------
     ArgumentError
-        For a log with fewer than 100 samples or without a motion, and for a robot with several tips.
+        For a log with fewer than 100 samples or without a motion, for a robot with several tips, and for a deviation
+        that is negative.
     """
     carrying_frame(robot.model, None)
+    constants_deviation = float(validation.not_negative('constants_deviation', constants_deviation, (), ''))
     if len(log) < FEWEST:
         raise ArgumentError(f'log: expected {FEWEST} samples or more, got {len(log)}')
     if np.ptp(log.q, axis=0).max() < LEAST_MOTION:
@@ -75,19 +91,35 @@ def identify_payload(robot: Robot, log: Log) -> PayloadIdentification:
     columns = FrictionColumns.of(FRICTION, log, bare, robot.friction).at(robot.friction.transition)
     noise = np.maximum(np.abs(measured).max(axis=0), 1e-9 * np.abs(bare).max())
     # friction torques differ by no more than the largest torque
-    prior = Prior(PRIOR.ten_parameters, 1.0, np.zeros((n, 3)), np.tile(noise[:, None] ** -2.0, 3), [False] * 3)
-    accuracy, predicted = 1e-9 * noise, bare
+    prior = Prior(FIRST.ten_parameters, 1.0, np.zeros((n, 3)), np.tile(noise[:, None] ** -2.0, 3), [False] * 3)
+    accuracy, predicted, own = 1e-9 * noise, bare, columns.transpose(1, 2, 0)
     for _ in range(STEPS):
-        known = bare + robot.friction_torque(qd, predicted)
-        fit = Regression.of(Y, columns.transpose(1, 2, 0), measured - known).consistent_fit(noise**-2.0, prior)
+        target = measured - bare - robot.friction_torque(qd, predicted)
+        parts = [Regression.of(Y[it], own[it], target[it]) for it in np.array_split(np.arange(len(log)), PARTS)]
+        weights = noise**-2.0
+        fit = sum_of(parts).consistent_fit(weights, prior)
         predicted = bare + Y @ fit.links
-        error = measured - known - Y @ fit.links - (columns * fit.own.T[:, None]).sum(axis=0)
-        noise = np.maximum(np.sqrt((error**2).mean(axis=0) * correlation_times(error)), accuracy)
-    deviation, (mass, com, inertia) = fit.deviations()[0], central_parameters(fit.links)
+        error = target - Y @ fit.links - (columns * fit.own.T[:, None]).sum(axis=0)
+        times = correlation_times(error)
+        # a joint's share of the parameters has been fitted to its independent samples
+        free = np.maximum(1.0 - (len(FRICTION) + len(fit.links) / n) * times / len(log), LEAST_FREE)
+        noise = np.maximum(np.sqrt((error**2).mean(axis=0) * times / free), accuracy)
+        mass, com, inertia = central_parameters(fit.links)
+        prior = prior._replace(rows=_sphere(max(mass, LEAST_MASS), com))
+    without = np.array([links for links, _ in fit.without(parts, weights)])
+    jackknife = np.sqrt((PARTS - 1) / PARTS) * (without - without.mean(axis=0))
+    deviation = np.maximum(fit.deviations()[0], np.linalg.norm(jackknife, axis=0))
+    deviation = np.hypot(deviation, constants_deviation * np.abs(fit.links))
     # c = h / m
-    of_com = fit.deviations_of(np.column_stack([-com, np.eye(3), np.zeros((3, 6))]) / mass)
+    slope = np.column_stack([-com, np.eye(3), np.zeros((3, 6))]) / mass
+    of_com = np.maximum(fit.deviations_of(slope), np.linalg.norm(jackknife @ slope.T, axis=0))
     why = f'its mass of {mass:.3g} kg has a standard deviation of {deviation[0]:.3g} kg'
     findings = [Finding('warning', 'payload', why)] if mass < 3.0 * deviation[0] else []
     findings += unit_findings('measured', measured, bare, f'{robot.name} without payload')
     rms, payload = np.sqrt((error**2).mean(axis=0)), Payload(mass, com, 0.5 * (inertia + inertia.T))
     return PayloadIdentification(payload, deviation, of_com, rms, tuple(findings))
+
+
+def _sphere(mass: float, com: np.ndarray) -> np.ndarray:
+    """Return the ten parameters of a sphere with the radius of gyration ``GYRATION``."""
+    return ten_parameters(mass, com, 2.0 * mass * GYRATION**2 * np.eye(3))
