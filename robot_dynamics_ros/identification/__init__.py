@@ -7,6 +7,7 @@ import importlib
 
 NAMES = {
     '.control.friction_tracker': ('FrictionTracker',),
+    'delay': ('delay_of_torques',),
     'excitation': ('ConditionNumbers', 'condition_numbers', 'optimise_excitation'),
     'fourier_trajectory': ('FourierTrajectory',),
     'gravity': ('identify_gravity',),

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from robot_dynamics_ros.identification.delay import delay_of_torques
 from robot_dynamics_ros.identification.log import Log
 from robot_dynamics_ros.identification.motion_plausibility import acceleration_findings, velocity_findings
 from robot_dynamics_ros.identification.prediction import Validation
-from robot_dynamics_ros.identification.signals import FEWEST, LARGEST_DELAY, estimate_delay, moving
+from robot_dynamics_ros.identification.signals import moving
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.robot import Robot
 
@@ -19,7 +20,7 @@ SMALL_MOTION = 0.3
 """Least range of positions of an excited joint, rad (m)."""
 SLOW_SHARE = 0.5
 """Least share of samples at which an excited joint is in motion."""
-DELAY = 0.004
+DELAY = 0.002
 """Largest delay of the torques without a finding, s."""
 DRIFT = 0.15
 """Largest change of friction between the halves of a log without a finding, as a share of it."""
@@ -39,7 +40,7 @@ def log_findings(robot: Robot, known: Robot, log: Log, shown: Validation) -> Ite
     """Yield what makes the result doubtful: a log, the ``validation`` of the robot found, gravity unlike ``known``."""
     yield from velocity_findings(robot, log)
     yield from acceleration_findings(robot, log)
-    for text in (*_of_time(log), *_of_delay(log, shown)):
+    for text in (*_of_time(log), *_of_delay(robot, log)):
         yield Finding('warning', 'log', text)
     yield from unit_findings('gravity', robot.gravity_torque(log.q), known.gravity_torque(log.q), known.name)
     verdict = log.effort_at_rest(robot)
@@ -77,11 +78,9 @@ def _of_time(log: Log) -> Iterator[str]:
         yield f'the arm stands still for {longest:.1f} s: friction there is unknown, left out'
 
 
-def _of_delay(log: Log, shown: Validation) -> Iterator[str]:
+def _of_delay(robot: Robot, log: Log) -> Iterator[str]:
     """Yield that torques are late or early; a part of the delay is hidden in the parameters found."""
-    if len(log) < FEWEST or log.t[-1] - log.t[0] <= 4.0 * LARGEST_DELAY:
-        return
-    delay = estimate_delay(log.t, shown.measured, shown.predicted)
+    delay = delay_of_torques(robot, log)
     if abs(delay) > DELAY:
         text = f'torques are about {abs(delay) * 1e3:.0f} ms {"late" if delay > 0.0 else "early"}'
         yield f'{text}: identify from log.without_delay({delay:.4f}) and look again'

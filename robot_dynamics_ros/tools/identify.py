@@ -29,8 +29,6 @@ SETTINGS = ('method', 'friction', 'weight', 'constants_deviation')
 """Options that are arguments of ``identify``."""
 DELAY = 1e-3
 """Delay of efforts from which on it is corrected, s."""
-ROUNDS = 3
-"""Of correction: at first friction and rotors of the model explain a part of the delay."""
 _BEGAN = time.monotonic()
 
 
@@ -142,22 +140,18 @@ def _by_motion(robot: Robot, settings: dict, log: 'Log', other: 'Log | None' = N
     """
     from robot_dynamics_ros.identification import (  # noqa: PLC0415
         cross_validate,
-        estimate_delay,
+        delay_of_torques,
         identify,
         validate,
     )
     from robot_dynamics_ros.tools.identify_report import motion_report  # noqa: PLC0415
 
+    delay = delay_of_torques(robot, log)
+    if abs(delay) >= DELAY:
+        log, other = log.without_delay(delay), other and other.without_delay(delay)
+        say(f'shifting efforts by {1e3 * delay:.1f} ms, so much later than the motion they are')
     say(f'identifying, {settings["method"]}')
-    found, late = identify(robot, log, **settings), 0.0
-    for _ in range(ROUNDS):
-        now = validate(found.robot, log)
-        delay = estimate_delay(log.t, now.measured, now.predicted)
-        if abs(delay) < DELAY:
-            break
-        log, other, late = log.without_delay(delay), other and other.without_delay(delay), late + delay
-        say(f'shifting efforts by {1e3 * late:.1f} ms, so much later than the motion they are, and identifying again')
-        found = identify(robot, log, **settings)
+    found = identify(robot, log, **settings)
     say('cross-validating: five identifications, each without a block of the log that judges it')
     judged = {
         'described': validate(robot, log),

@@ -27,10 +27,14 @@ def wrong_masses() -> Robot:
     return Robot.named('aubo_i5_lecture').with_friction(viscous=0.0, coulomb=0.0)
 
 
-def fourier(seed, duration=20.0, rate=100.0, joints=6, harmonics=5):
-    """Return times (m,), positions, velocities and accelerations (m, joints) of random Fourier series."""
+def fourier(seed, duration=20.0, rate=100.0, joints=6, harmonics=5, later=0.0):
+    """Return times (m,), positions, velocities and accelerations (m, joints) of random Fourier series.
+
+    The motion is that of the time ``later`` (s) than the times say.
+    """
     random = np.random.default_rng(seed)
-    t = np.arange(0.0, duration, 1.0 / rate)
+    times = np.arange(0.0, duration, 1.0 / rate)
+    t = times + later
     q, qd, qdd = (np.zeros((len(t), joints)) for _ in range(3))
     for k in range(1, harmonics + 1):
         w = 2.0 * np.pi * k / PERIOD
@@ -39,7 +43,7 @@ def fourier(seed, duration=20.0, rate=100.0, joints=6, harmonics=5):
         q += a * sine + b * cosine
         qd += w * (a * cosine - b * sine)
         qdd -= w * w * (a * sine + b * cosine)
-    return t, q, qd, qdd
+    return times, q, qd, qdd
 
 
 def torque(robot, q, qd, qdd):
@@ -48,8 +52,9 @@ def torque(robot, q, qd, qdd):
     return transmitted + robot.friction_torque(qd, transmitted)
 
 
-def log(robot, seed, noise=1.0, **motion) -> Log:
-    """Return a log of a robot with white noise."""
+def log(robot, seed, noise=1.0, delay=0.0, **motion) -> Log:
+    """Return a log of a robot with white noise, with torques that are late by ``delay`` (s)."""
     t, q, qd, qdd = fourier(seed, **motion)
+    tau = torque(robot, *fourier(seed, later=-delay, **motion)[1:])
     random = np.random.default_rng(1000 + seed)
-    return Log(t, q, qd, qdd, torque(robot, q, qd, qdd) + noise * NOISE * random.normal(size=q.shape))
+    return Log(t, q, qd, qdd, tau + noise * NOISE * random.normal(size=q.shape))

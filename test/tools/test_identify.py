@@ -31,7 +31,7 @@ def test_a_bag_becomes_a_better_robot(logs, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert re.search(r'cut a rest of [23]\.\d s at the start', printed) and 'cross-validating' in printed
     shifts = [float(found) for found in re.findall(r'shifting efforts by (-?[\d.]+) ms', printed)]
-    # less than 1 ms is not corrected, and some two thirds of a delay are seen: friction and rotors hide the rest
+    # less than 1 ms is not corrected
     assert shifts[-1] == pytest.approx(1e3 * DELAY, abs=2.0)
     for name in TRUE.joint_names:
         (row,) = re.findall(rf'^{name} .*', printed, re.M)
