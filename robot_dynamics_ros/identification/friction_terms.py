@@ -14,7 +14,7 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.log import Log
 from robot_dynamics_ros.model.model import Friction
 
-SMOOTH = ('viscous', 'offset', 'temperature')
+SMOOTH = ('viscous', 'quadratic', 'offset', 'temperature')
 """Terms without a sign of the velocity; ``temperature``: viscous friction per degree above the mean of the log."""
 SIGNED = ('coulomb', 'load', 'stribeck')
 """Terms with the smooth sign of the velocity; ``load`` grows with the transmitted torque."""
@@ -59,6 +59,7 @@ class FrictionColumns(NamedTuple):
         warmth = 0.0 if log.temperature is None else log.temperature - log.temperature.mean(axis=0)
         values = {
             'viscous': qd,
+            'quadratic': np.abs(qd) * qd,
             'offset': np.ones_like(qd),
             'temperature': warmth * qd,
             'coulomb': np.ones_like(qd),
@@ -68,9 +69,18 @@ class FrictionColumns(NamedTuple):
         of_kinds = ([values[name] for name in kind if name in names] for kind in (SMOOTH, SIGNED))
         return cls(qd, *(np.reshape(columns, (-1, *qd.shape)) for columns in of_kinds))
 
+    def of_joints(self, terms: np.ndarray) -> 'FrictionColumns':
+        """Return the columns, with zeros where a joint does not have a term; ``terms`` is (k, n), bool."""
+        smooth, levels = np.split(terms[:, None], [len(self.smooth)])
+        return FrictionColumns(self.qd, self.smooth * smooth, self.levels * levels)
+
     def at(self, transition: np.ndarray | float) -> np.ndarray:
         """Return the columns with a transition velocity for all joints, or one of each (n,)."""
-        return np.concatenate([self.smooth, self.levels * (self.qd / np.hypot(self.qd, transition))])
+        return np.concatenate([self.smooth, self.levels * self.sign(transition)])
+
+    def sign(self, transition: np.ndarray | float) -> np.ndarray:
+        """Return the smooth sign of the velocities, (m, n)."""
+        return self.qd / np.hypot(self.qd, transition)
 
     def best_transitions(self, torque: np.ndarray, used: np.ndarray) -> np.ndarray:
         """Return the transition velocity of each joint, (n,), for the torque (m, n) that friction has to explain.

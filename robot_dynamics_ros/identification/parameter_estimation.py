@@ -1,6 +1,6 @@
 """``identify``: inertial parameters, rotor inertia and friction of a robot from a log of a motion; cross-validation."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -9,35 +9,21 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.standstill import SPEED
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.identification.consistent import consistent_prior
-from robot_dynamics_ros.identification.friction_terms import FREE, TERMS, USUAL, FrictionColumns, term_names
+from robot_dynamics_ros.identification.friction_terms import FREE, TERMS, term_names
+from robot_dynamics_ros.identification.iterated_fit import TOLERANCE, Pass, State, TorqueProblem
 from robot_dynamics_ros.identification.log import Log
 from robot_dynamics_ros.identification.log_findings import log_findings
+from robot_dynamics_ros.identification.model_selection import OPTIONAL, WEIGHTS, last_pass, with_terms_that_pay
+from robot_dynamics_ros.identification.motor_coupling import with_couplings_found
 from robot_dynamics_ros.identification.prediction import Validation, predicted_torque, validate
-from robot_dynamics_ros.identification.regression import Prior, Regression
-from robot_dynamics_ros.identification.signals import correlation_times
 from robot_dynamics_ros.model.base_parameters import BaseParameters
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.robot import Robot
 
 METHODS = ('consistent', 'wls', 'ols')
-FRICTION = ('viscous', 'coulomb', 'offset', 'load')
-PASSES = 4
-"""Solutions: each has weights, outliers, transition velocities and transmitted torques of the one before.
-
-In the last one samples count less where residuals are correlated; before, they are so because the model is wrong."""
-PASSES_OF_CONSTANTS = 16
-"""Solutions if torque constants are identified, too."""
-BLOCK = 250
-"""Samples whose regressors are computed at a time: they stay in the processor's cache."""
-OUTLIER = 5.0
-"""Samples with a residual above so many robust standard deviations do not count."""
+FRICTION = ('viscous', 'coulomb', 'offset', *OPTIONAL)
 FEWEST = 20
 """Samples in motion that a log needs."""
-FIRST_NOISE = 0.1
-"""Standard deviation of the residual before the first solution, as a share of the root mean square of the torque."""
-LEAST_VARIANCE = 1e-8
-"""Least variance of a residual, as a share of the mean square of the torque: of logs without noise."""
 BASE_TOLERANCE = 1e-4
 """Of ``Robot.base_parameters``: axes that a description rotates by 1.5708 count as perpendicular."""
 
@@ -52,14 +38,15 @@ class Identification:
 
     robot: Robot
     base_parameters: np.ndarray  # (b,) kg, kg m, kg m^2   of ``robot.base_parameters()``
-    standard_deviation: np.ndarray  # (b,)   of the base parameters
+    standard_deviation: np.ndarray  # (b,)   of the base parameters; infinite: not determined
     r2: np.ndarray  # (n,) share of the torque's variance that is explained, where the joint moves
     rms: np.ndarray  # (n,) N m (N)   of the residual, where the joint moves
     condition_number: float  # of the weighted regressor of the base parameters
     findings: tuple[Finding, ...]
-    friction_deviation: dict[str, np.ndarray]  # standard deviation (n,) of each friction term
+    friction_deviation: dict[str, np.ndarray]  # standard deviation (n,) of each friction term; NaN: left out
     viscous_per_degree: np.ndarray  # (n,) N m s/rad per degree above the mean of the log; 0 without 'temperature'
     independent_samples: np.ndarray  # (n,) number of samples over the correlation time of the residual
+    left_out: dict[str, tuple[str, ...]]  # joints without a term of friction, which does not pay on held-out blocks
 
 
 def identify(
@@ -68,7 +55,7 @@ def identify(
     method: str = 'consistent',
     friction: Sequence[str] = FRICTION,
     prior: Robot | None = None,
-    weight: float = 0.3,
+    weight: float | None = None,
     constants_deviation: float = 0.0,
 ) -> Identification:
     """Return the robot whose torques fit those of a log best: links, rotors and friction are identified together.
@@ -88,6 +75,11 @@ def identify(
     Samples at which a joint is slower than 0.02 rad/s do not count for that joint, nor do those with a residual above
     five robust standard deviations.
 
+    Motors that turn with other joints, too, have their friction and rotor at their own velocities: those of
+    ``motor_coupling`` in an actuator file, and those that the log shows, where two neighbouring joints are explained
+    badly without. Findings name what is found, and a delay, which ``delay_of_torques`` and ``Log.without_delay``
+    remove.
+
     Parameters
     ----------
     robot : Robot
@@ -96,13 +88,15 @@ def identify(
         A motion that excites all joints, best a Fourier series of 20 s or longer.
     method : {'consistent', 'wls', 'ols'}
     friction : sequence of str
-        Any of 'viscous', 'coulomb', 'offset', 'load', 'stribeck', 'temperature'. The others are set to 0. Transition
-        velocities are identified with them.
+        Any of 'viscous', 'coulomb', 'offset', 'load', 'quadratic', 'stribeck', 'temperature'. The others are set to 0.
+        Transition velocities are identified with them. Of 'load' and 'quadratic', a joint has what predicts blocks of
+        the log better that are held out; ``left_out`` names the others.
     prior : Robot, optional
         Inertial parameters that the links are pulled to. Default: ``robot``.
     weight : float
         Weight of the divergence in units of a squared residual of one standard deviation and one independent sample.
-        Results of measured logs hardly depend on it from 0.01 to 10.
+        Default: 0.3, or less where that predicts blocks of the log better that are held out, and a finding says so:
+        otherwise results of measured logs hardly depend on it from 0.01 to 10.
     constants_deviation : float
         Relative standard deviation of torque constants. 0 keeps them. Only a good prior determines them.
 
@@ -131,60 +125,61 @@ def identify(
     known = robot if prior is None else prior
     if known.nv != n or known.inertial_parameters.shape != robot.inertial_parameters.shape:
         raise ArgumentError(f'prior: expected a robot with {n} joints, got {known.name!r} with {known.nv}')
-    rows = consistent_prior(known.inertial_parameters)
-    measured, found = log.torque(robot), robot.with_binding('generic')
-    squares = (measured**2 * moving).sum(axis=0) / np.maximum(moving.sum(axis=0), 1)
-    least = np.where(squares > 0.0, LEAST_VARIANCE * squares, 1.0)
-    used, variances, times = moving, np.maximum(FIRST_NOISE**2 * squares, least), np.ones(n)
-    transition, scales = np.full(n, USUAL), np.ones(n)
-    terms, predicted = FrictionColumns.of(names, log, measured, robot.friction), np.zeros_like(measured)
-    left = measured - found.inverse_dynamics(log.q, log.qd, log.qdd)
-    passes = PASSES_OF_CONSTANTS if constants_deviation else PASSES
-    for number in range(passes):
-        if number:
-            transition = terms.best_transitions(left, used)
-        own = np.stack([log.qdd, *terms.at(transition), -predicted], axis=2)
-        sums = _regression(found, log, own, left, used)
-        # one factor of all joints
-        correlated = np.exp(np.log(times).mean()) if number == passes - 1 else 1.0
-        weights = np.ones(n) if method == 'ols' else 1.0 / (correlated * variances)
-        values = _prior(robot, rows, weight, names, scales, constants_deviation)
-        fit = sums.consistent_fit(weights, values) if method == 'consistent' else sums.nearest_fit(weights, values)
-        found = found.with_inertial_parameters(fit.links).with_rotor_inertia(np.maximum(fit.own[:, 0], 0.0))
-        scales = scales * (1.0 + fit.own[:, -1])
-        rigid = found.inverse_dynamics(log.q, log.qd, log.qdd)
-        terms, left = FrictionColumns.of(names, log, rigid, robot.friction), scales * measured - rigid
-        overcome = (terms.at(transition) * fit.own.T[1:-1, None]).sum(axis=0)
-        used, variances, times = _noise(left - overcome, moving, least)
-        if constants_deviation:
-            # in place of the measured torques, whose noise would pull the scale towards -1
-            predicted = rigid + overcome
-    if constants_deviation:
-        constants = scales * robot.model.torque_constant()
-        found = found.with_actuators({'torque_constant': dict(zip(robot.joint_names, constants.tolist(), strict=True))})
-    # of the parameters, from that of the slope: residuals are correlated, and of other sizes than the weights say
-    difference = sums.normal_equations(weights**2 * variances * times - weights)[0]
-    fit = fit._replace(covariance=fit.covariance + fit.covariance @ difference @ fit.covariance)
+    weights = (WEIGHTS if method == 'consistent' else WEIGHTS[:1]) if weight is None else (weight,)
+    problem = TorqueProblem(robot, known, log, method, names, weights[0], constants_deviation)
+    problem, coupled = with_couplings_found(problem)
+    robot = problem.robot
+    terms, settled = with_terms_that_pay(problem)
+    weight, last = last_pass(problem, terms, settled.state, weights)
+    found, fit, deviations = _robot(problem, last.state), last.fit, last.covariant_fit().deviations()[1]
     base = _base_parameters(robot)
-    H = sums.normal_equations(1.0 / variances)[0][np.ix_(base.independent, base.independent)]
-    # terms of friction that were not fitted are 0
-    overcoming = dict.fromkeys(TERMS, np.zeros(n)) | dict(zip(names, fit.own.T[1:-1], strict=True))
-    overcoming |= {name: np.maximum(overcoming[name], 0.0) for name in overcoming.keys() - FREE}
-    per_degree = overcoming.pop('temperature')
-    found = found.with_friction(**overcoming, transition=transition).with_binding(robot.binding)
+    H = last.whole.normal_equations(1.0 / last.state.variances)[0][np.ix_(base.independent, base.independent)]
     shown = validate(found, log)
+    per_degree = last.state.friction[names.index('temperature')] if 'temperature' in names else np.zeros(n)
     return Identification(
         robot=found,
         base_parameters=base.regrouping @ fit.links,
-        standard_deviation=fit.deviations_of(base.regrouping),
+        standard_deviation=last.covariant_fit().deviations_of(base.regrouping),
         r2=shown.r2,
         rms=shown.rms,
         condition_number=float(np.sqrt(np.linalg.cond(H))),
-        findings=tuple(log_findings(found, known, log, shown)),
-        friction_deviation=dict(zip(names, fit.deviations()[1].T[1:-1], strict=True)),
+        findings=(*coupled, *_findings(settled, weight, weights), *log_findings(found, known, log, shown)),
+        friction_deviation=dict(zip(names, np.where(terms, deviations.T[1:-1], np.nan), strict=True)),
         viscous_per_degree=per_degree,
-        independent_samples=used.sum(axis=0) / times,
+        independent_samples=last.state.used.sum(axis=0) / last.state.times,
+        left_out=_left_out(robot, names, terms),
     )
+
+
+def _robot(problem: TorqueProblem, last: State) -> Robot:
+    """Return the robot of the last state; terms of friction that were not fitted are 0."""
+    robot, found = problem.robot, last.found
+    if problem.constants_deviation:
+        constants = last.scales * robot.model.torque_constant()
+        found = found.with_actuators({'torque_constant': dict(zip(robot.joint_names, constants.tolist(), strict=True))})
+    terms = dict.fromkeys(TERMS, np.zeros(robot.nv)) | dict(zip(problem.terms, last.friction, strict=True))
+    terms |= {name: np.maximum(terms[name], 0.0) for name in terms.keys() - FREE}
+    del terms['temperature']
+    return found.with_friction(**terms, transition=last.transition).with_binding(robot.binding)
+
+
+def _left_out(robot: Robot, names: Sequence[str], terms: np.ndarray) -> dict[str, tuple[str, ...]]:
+    """Return the joints without each term of friction, for terms (k, n; bool) that some joint lacks."""
+    return {
+        name: tuple(joint for joint, has in zip(robot.joint_names, row, strict=True) if not has)
+        for name, row in zip(names, terms, strict=True)
+        if not row.all()
+    }
+
+
+def _findings(settled: Pass, weight: float, weights: Sequence[float]) -> Iterator[Finding]:
+    """Yield what the fit itself makes doubtful: passes that do not end, and a prior that the log contradicts."""
+    if settled.change >= TOLERANCE:
+        text = f'{100 * settled.change:.2g} % of the standard deviation of the residual'
+        yield Finding('warning', 'log', f'the fit does not converge: its torque still changes by {text} in each pass')
+    if weight != weights[0]:
+        text = f'its weight is {weight:g} in place of {weights[0]:g}, for blocks held out are predicted better so'
+        yield Finding('warning', 'prior', f'the log contradicts the masses of the description: {text}')
 
 
 def cross_validate(robot: Robot, log: Log, folds: int = 5, speed: float = SPEED, **options) -> Validation:
@@ -222,46 +217,6 @@ def cross_validate(robot: Robot, log: Log, folds: int = 5, speed: float = SPEED,
         found = identify(robot, log[others], **options).robot
         predicted[block] = predicted_torque(found, log[block])[1]
     return Validation(log.t, measured, predicted, np.abs(log.qd) > speed)
-
-
-def _noise(residual: np.ndarray, moving: np.ndarray, least: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the noise of a residual where the joints are ``moving`` (m, n each), with ``least`` variances (n,).
-
-    Which samples are no outliers (m, n), the variance of each joint (n,), and the number of samples over which its
-    noise is correlated (n,).
-    """
-    size = np.abs(residual)
-    # the standard deviation, from the median magnitude
-    robust = 1.4826 * np.ma.median(np.ma.array(size, mask=~moving), axis=0).filled(0.0)
-    used = moving & (size <= OUTLIER * robust)
-    kept = np.where(used, residual, 0.0)
-    variances = np.maximum((kept**2).sum(axis=0) / np.maximum(used.sum(axis=0), 1), least)
-    return used, variances, correlation_times(kept)
-
-
-def _regression(robot: Robot, log: Log, own: np.ndarray, left: np.ndarray, used: np.ndarray) -> Regression:
-    """Return the regression of a log's torques, which have the differences ``left`` (m, n) to those of ``robot``.
-
-    Each joint has the columns ``own`` (m, n, k), its rotor's first. Torques of rotors' spins and of springs, which are
-    not linear in the parameters, stay those of the robot.
-    """
-    sums = np.zeros(())
-    for start in range(0, len(log), BLOCK):
-        block = slice(start, start + BLOCK)
-        Y = robot.torque_regressor(log.q[block], log.qd[block], log.qdd[block])
-        torque = left[block] + Y @ robot.inertial_parameters + log.qdd[block] * robot.rotor_inertia
-        sums = sums + Regression.of(Y, own[block], torque, used[block]).sums
-    return Regression(Y.shape[2], sums)
-
-
-def _prior(robot: Robot, rows, weight: float, names: Sequence[str], scales, constants_deviation: float) -> Prior:
-    """Return what the parameters of links, rotors, friction and scales are pulled to."""
-    friction = robot.friction._asdict()
-    own = [robot.rotor_inertia, *(friction.get(name, np.zeros(robot.nv)) for name in names), 1.0 / scales - 1.0]
-    ridges = np.zeros((robot.nv, len(own)))
-    if constants_deviation:
-        ridges[:, -1] = (scales / constants_deviation) ** 2
-    return Prior(rows, weight, np.stack(own, axis=1), ridges, [True, *(name not in FREE for name in names), False])
 
 
 @lru_cache(maxsize=8)

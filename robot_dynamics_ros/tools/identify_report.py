@@ -51,6 +51,7 @@ def motion_report(found: 'Identification', judged: Mapping[str, 'Validation']) -
         '',
         f'{len(found.base_parameters)} base parameters; condition number {found.condition_number:.3g}',
         f'largest standard deviation: {found.standard_deviation.max():.3g} kg, kg m or kg m^2',
+        *_left_out_lines(found.left_out),
         *_finding_lines(found.findings),
     ]
     figures = []
@@ -143,6 +144,13 @@ def _torque_figures(robot: Robot, described: 'Validation', identified: 'Validati
     for j, name in enumerate(robot.joint_names):
         curves = [Curve(label, COLOURS[label], identified.t[step], it[step, j]) for label, it in columns.items()]
         yield Figure(f'torque_{j + 1}{_stem(suffix)}', f'{name}{suffix}', Axis('time', 's'), TORQUE, curves)
+
+
+def _left_out_lines(left_out: Mapping[str, Sequence[str]]) -> Iterable[str]:
+    """Yield the line on terms of friction that joints do not have."""
+    if left_out:
+        terms = '; '.join(f'{term} of {", ".join(joints)}' for term, joints in left_out.items())
+        yield f'friction left out, for it does not pay on parts of the log held out: {terms}'
 
 
 def _finding_lines(findings: Iterable[Finding]) -> Iterable[str]:
