@@ -1,15 +1,14 @@
-"""How well does an identified robot predict logs that others have published, and how well does their own model?
+"""How well does an identified robot predict logs that others have published, and how well do others?
 
-    python benchmark/public_logs.py FOLDER
+    python benchmark/public_logs.py FOLDER [NAME ...]
 
-FOLDER holds the files, for instance clones of the repositories below; each is found by its name. The descriptions of
-UR10 and Panda are those of the package example-robot-data. A model that was published with a log is evaluated on the
-same samples: the last 40 % of the log, another motion, or the whole log where it is short.
+FOLDER holds the files, for instance clones of the repositories below; each is found by its name, and logs that are not
+there are named. The descriptions of UR10 and Panda are those of the package example-robot-data. A model that was
+published with a log, and ordinary, weighted and robust least squares, are evaluated on the same samples: the last 40 %
+of the log, another motion, or the whole log where it is short. Delays are corrected as by robot_dynamics_identify.
 """
 
 import sys
-from collections.abc import Callable
-from dataclasses import replace
 from importlib.metadata import files
 from pathlib import Path
 from typing import NamedTuple
@@ -18,14 +17,18 @@ import numpy as np
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.standstill import SPEED
-from robot_dynamics_ros.identification import Log, Validation, differentiate, identify
+from robot_dynamics_ros.identification import Log, Validation, delay_of_torques, differentiate, identify
 from robot_dynamics_ros.identification.prediction import predicted_torque
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 
+sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
+
+from support import baseline_fits
+
 SHARE = 0.6
 """Part of a log that identifies."""
-STEPS, STEP = 3, (0.01, 0.5, 1.0)
-"""Gauss-Newton steps for a coupling of motors, and differences of its parameters."""
+DELAY = 1e-3
+"""Delay of efforts from which on it is corrected, s."""
 UR10E = [  # of each link, about its origin: J (xx, xy, xz, yy, yz, zz), m c, m; UR10E_parameters.txt of the repository
     [16.0177, 0.0, 0.0, 16.0177, 0.0, 9.43727e-07, 0.0, 0.0, 0.0, 4.82736],
     [3.93252, 0.852873, 0.151907, 3.72056, -0.594538, 1.90316, 0.0499515, -0.275934, 3.26327, 7.92589],
@@ -56,16 +59,12 @@ UR10E_FRICTION = [  # of each joint: viscous, Coulomb, offset
 
 
 class PublicLog(NamedTuple):
-    """A robot as described, a log that identifies, one that judges, and torques by the published model for the latter.
-
-    ``coupling`` returns torques (m, n, k) per parameter of what couples motors of different joints, or None.
-    """
+    """A robot as described, a log that identifies, one that judges, and torques by a published model for the latter."""
 
     robot: Robot
     training: Log
     judging: Log
     published: np.ndarray | None = None
-    coupling: Callable[[Log], np.ndarray] | None = None
 
 
 def parts(log: Log, cutoff: float) -> tuple[Log, Log]:
@@ -75,8 +74,11 @@ def parts(log: Log, cutoff: float) -> tuple[Log, Log]:
 
 
 def found(folder: Path, name: str) -> Path:
-    """Return the path of a file in the folder."""
-    return next(path for path in sorted(folder.rglob(name)) if path.is_file())
+    """Return the path of a file in the folder; FileNotFoundError with its name."""
+    for path in sorted(folder.rglob(name)):
+        if path.is_file():
+            return path
+    raise FileNotFoundError(name)
 
 
 def example(name: str) -> Path:
@@ -181,7 +183,7 @@ def tx40(folder: Path) -> PublicLog:
         offset=[0.392, 1.37, 0.326, -0.102, -0.0288, 0.127],
     )
     published = predicted_torque(theirs, log)[1] + tx40_coupling(log) @ [0.00964, 0.616, 1.95]
-    return PublicLog(robot, log, log, published, tx40_coupling)
+    return PublicLog(robot, log, log, published)
 
 
 def tx40_coupling(log: Log) -> np.ndarray:
@@ -192,61 +194,73 @@ def tx40_coupling(log: Log) -> np.ndarray:
     return columns
 
 
+def tiago(folder: Path) -> PublicLog:
+    """TIAGo, lift and arm, 59 s at 100 Hz; thanhndv212/figaroh-examples, Apache-2.0.
+
+    Efforts are motor currents; those of the lift and of the last three joints have no right unit.
+    """
+    names = ['torso_lift_joint', *(f'arm_{k}_joint' for k in range(1, 8))]
+    robot = Robot.from_urdf(found(folder, 'tiago_48_schunk.urdf'), tip_link='arm_tool_link')
+    robot = robot.with_locked_joints({name: 0.0 for name in robot.joint_names if name not in names})
+    columns = (np.loadtxt(found(folder, f'tiago_{name}.csv'), delimiter=',', skiprows=1) for name in TIAGO_COLUMNS)
+    q, qd, effort = (column[921:6791] for column in columns)  # the rows that they use
+    new = np.concatenate([[True], np.diff(q[:, 0]) > 0.0])
+    t, q, qd, effort = q[new, 0] - q[0, 0], *(column[new, 1:] for column in (q, qd, effort))
+    constants = [1.0, 13.6, 13.6, -8.7, -8.7, -20.5968, -20.5968, -20.5968]  # N m/A
+    return PublicLog(robot, *parts(Log(t, q, qd, differentiate(t, qd), effort * constants), 5.0))
+
+
+TIAGO_COLUMNS = 'position', 'velocity', 'effort'
 LOGS = {
     'UR10': ur10,
     'Panda, Salerno': panda_salerno,
     'Panda, Rome': panda_rome,
     'UR10e': ur10e,
     'TX40': tx40,
+    'TIAGo': tiago,
 }
 
 
-def identified(log: PublicLog) -> np.ndarray:
-    """Return the torques of the identified robot along the judging log.
-
-    Parameters of a coupling of motors are found by Gauss-Newton steps of what an identification leaves with them.
-    """
-    if log.coupling is None:
-        return predicted_torque(identify(log.robot, log.training).robot, log.judging)[1]
-    columns, used = log.coupling(log.training), np.abs(log.training.qd) > SPEED
-
-    def residual(parameters: np.ndarray) -> tuple[Robot, np.ndarray]:
-        rest = replace(log.training, tau=log.training.tau - columns @ parameters)
-        robot = identify(log.robot, rest).robot
-        return robot, ((rest.tau - predicted_torque(robot, rest)[1]) * used)
-
-    parameters = np.zeros(columns.shape[2])
-    for _ in range(STEPS):
-        robot, error = residual(parameters)
-        weight = 1.0 / np.sqrt(np.mean(error**2, axis=0))
-        slopes = [(residual(parameters + step)[1] - error) / step.sum() for step in np.diag(STEP)]
-        matrix = np.stack([(weight * slope).ravel() for slope in slopes], axis=1)
-        parameters = parameters - np.linalg.lstsq(matrix, (weight * error).ravel(), rcond=None)[0]
-    robot = residual(parameters)[0]
-    print(f'  coupling {parameters.round(5)}, viscous {robot.friction.viscous}, Coulomb {robot.friction.coulomb}')
-    return predicted_torque(robot, log.judging)[1] + log.coupling(log.judging) @ parameters
+def identified(log: PublicLog) -> tuple[Robot, PublicLog]:
+    """Return the identified robot, and the logs without a delay."""
+    delay = delay_of_torques(log.robot, log.training)
+    if abs(delay) >= DELAY and log.published is None:
+        print(f'  efforts are {1e3 * delay:.1f} ms late')
+        log = log._replace(training=log.training.without_delay(delay), judging=log.judging.without_delay(delay))
+    result = identify(log.robot, log.training)
+    for finding in result.findings:
+        print(f'  {finding}')
+    return result.robot, log
 
 
 def main() -> None:
-    """Print R2 and RMS of each joint where it moves: of the description, the published model and the identified one."""
-    folder = Path(sys.argv[1])
+    """Print R2 and RMS of each joint where it moves: of the description, of other models, and of the identified one."""
+    folder, absent = Path(sys.argv[1]), []
     for name in sys.argv[2:] or LOGS:
-        log = LOGS[name](folder)
+        try:
+            log = LOGS[name](folder)
+        except (FileNotFoundError, StopIteration) as error:
+            absent.append(f'{name}: {LOGS[name].__doc__.splitlines()[0]} Missing: {error}')
+            continue
+        counts = f'{len(log.training)} samples identify, {len(log.judging)} judge'
+        print(f'{name}: {LOGS[name].__doc__.splitlines()[0]} {counts}', flush=True)
+        robot, log = identified(log)
         judging = log.judging
-        print(
-            f'{name}: {LOGS[name].__doc__.splitlines()[0]} {len(log.training)} samples identify, {len(judging)} judge',
-            flush=True,
-        )
         torques = {
             'described': predicted_torque(log.robot, judging)[1],
             'published': log.published,
-            'identified': identified(log),
+            **baseline_fits.predictions(log.robot, log.training, judging),
+            'identified': predicted_torque(robot, judging)[1],
         }
-        for what, tau in torques.items():
-            if tau is not None:
-                found = Validation(judging.t, judging.tau, tau, np.abs(judging.qd) > SPEED)
-                print(f'  {what:11}' + ''.join(f'{value:9.4f}' for value in found.r2))
-                print(f'  {"RMS, N m":11}' + ''.join(f'{value:9.3f}' for value in found.rms), flush=True)
+        measured, moving = judging.torque(log.robot), np.abs(judging.qd) > SPEED
+        judged = {what: Validation(judging.t, measured, it, moving) for what, it in torques.items() if it is not None}
+        for what, it in judged.items():
+            print(f'  {what:11}' + ''.join(f'{value:9.4f}' for value in it.r2))
+            print(f'  {"RMS, N m":11}' + ''.join(f'{value:9.3f}' for value in it.rms), flush=True)
+        best = np.max([it.r2 for what, it in judged.items() if what not in ('described', 'identified')], axis=0)
+        print(f'  {"to the best":11}' + ''.join(f'{value:+9.4f}' for value in judged['identified'].r2 - best))
+    for line in absent:
+        print(f'not at hand: {line}')
 
 
 if __name__ == '__main__':
