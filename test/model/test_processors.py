@@ -10,7 +10,7 @@ from pathlib import Path
 from support import model_bits
 from support.example_robots import example_urdfs
 from support.matrices import matrix
-from support.processors import CORES, environment_of
+from support.processors import CORES, can_run, environment_of
 
 import pytest
 
@@ -88,7 +88,10 @@ def printed(urdfs, *environments) -> list[dict]:
 def test_models_and_results_are_equal_on_every_processor(cores, few):
     urdfs = [path for path in example_urdfs() if not few or path.endswith(FEW)]
     # the oldest one has no vector instructions of this decade
-    first, *others = printed(urdfs, *map(environment_of, cores))
+    runnable = [core for core in cores if can_run(environment_of(core))]
+    if len(runnable) < 2:
+        pytest.skip(f'nothing to compare: of {", ".join(cores)} this processor runs {", ".join(runnable) or "none"}')
+    first, *others = printed(urdfs, *map(environment_of, runnable))
     assert len(first) > len(urdfs) > 0
-    for core, other in zip(cores[1:], others, strict=True):
+    for core, other in zip(runnable[1:], others, strict=True):
         assert {name: other[name] for name in first if other[name] != first[name]} == {}, core
