@@ -4,7 +4,7 @@ import functools
 import subprocess
 import sys
 
-from support.controllers_core import Terms, compiled, core, exported, has_compilers, run
+from support.controllers_core import Terms, compiled, core, exported, has_compilers, has_sanitizer, run
 from support.small_robots import mixed
 
 import numpy as np
@@ -50,14 +50,21 @@ def test_an_update_makes_no_system_call():
     assert killed.returncode == -9 and not killed.stdout
 
 
+def skip_without(kinds):
+    if not has_sanitizer(kinds):
+        pytest.skip(f'programs with the sanitizers {kinds} of g++ do not run here')
+
+
 def test_any_input_under_the_sanitizers():
     """20,000 updates and 500 changes of payload and gravity, broken ones among them."""
+    skip_without('address,undefined')
     checked = compiled('g++', 'any_input', 'any_input.cpp', *SANITIZED, '-fsanitize=address,undefined')
     for seed in (1, 2):
         assert run(checked, library(), seed) == f'{EVERY_OUTCOME.replace("ff", "fe")}\n'
 
 
 def test_threads_under_the_sanitizer():
+    skip_without('thread')
     assert run(compiled('g++', 'threads', 'threads.cpp', *SANITIZED, '-fsanitize=thread'), library()) == 'right\n'
 
 

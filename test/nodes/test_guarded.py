@@ -152,11 +152,15 @@ def test_an_exception_in_the_timer_of_the_simulated_arm_ends_no_process(alone, m
 # the compiler
 
 
-def chain(mass):
-    """Return the URDF of 60 joints and a mass on each of their links: it takes a second or two to compile."""
+LENGTHS = 60, 120, 240
+"""Joints of robots, of which the first takes a second or two to compile: the others are for faster processors."""
+
+
+def chain(length, mass):
+    """Return the URDF of a chain of ``length`` joints and a mass on each of their links."""
     parts = [link('base')]
-    parents = ('base', *(f'link_{k}' for k in range(59)))
-    for k, (parent, axis) in enumerate(zip(parents, 20 * ('0 0 1', '0 1 0', '1 0 0'), strict=True)):
+    parents = ('base', *(f'link_{k}' for k in range(length - 1)))
+    for k, (parent, axis) in enumerate(zip(parents, itertools.cycle(('0 0 1', '0 1 0', '1 0 0')), strict=False)):
         inside = '<limit effort="50" velocity="3"/>'
         parts.append(link(f'link_{k}', mass + k, '0.1 0.2 0.3', (0.3, 0, 0, 0.3, 0, 0.3)))
         place = {'axis': axis, 'origin': '0.1 0 0.4', 'rpy': '0.3 0.2 0.1'}
@@ -164,12 +168,11 @@ def chain(mass):
     return f'<robot name="chain">{"".join(parts)}</robot>'
 
 
-def test_states_of_new_layouts_get_torques_while_another_node_compiles(alone):
-    alone.bring_up(GRAVITY, FEEDFORWARD, arguments=PATIENT)
-    answered(alone)
-    alone.client.change_state(FEEDFORWARD, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP)
+def delays_beside_a_compilation(alone, length):
+    """Return how long torques of a node take while another one compiles a robot, and how long that takes, s."""
+    alone.client.change_state(FEEDFORWARD, Transition.TRANSITION_CLEANUP)
     # a robot that nobody has compiled
-    alone.client.set_parameter(FEEDFORWARD, 'robot_description', chain(random.uniform(1.0, 2.0)))
+    alone.client.set_parameter(FEEDFORWARD, 'robot_description', chain(length, random.uniform(1.0, 2.0)))
     client = alone.node.create_client(ChangeState, f'{FEEDFORWARD}/change_state')
     alone.until(client.service_is_ready, 'the service')
     torques = alone.listen(JointState, 'gravity_torque')
@@ -193,8 +196,18 @@ def test_states_of_new_layouts_get_torques_while_another_node_compiles(alone):
         alone.client.spin_while_waiting(call.done, 0.05)
     took = time.monotonic() - began
     assert call.result().success
-    told = f'{len(delays)} states of new layouts, up to {max(delays):.2f} s each, while {took:.1f} s were compiled'
-    assert took > 0.5, f'nothing was compiled: {told}'
+    return delays, took
+
+
+def test_states_of_new_layouts_get_torques_while_another_node_compiles(alone):
+    alone.bring_up(GRAVITY, FEEDFORWARD, arguments=PATIENT)
+    answered(alone)
+    alone.client.change_state(FEEDFORWARD, Transition.TRANSITION_DEACTIVATE)
+    for length in LENGTHS:
+        delays, took = delays_beside_a_compilation(alone, length)
+        told = f'{len(delays)} states of new layouts, up to {max(delays):.2f} s each, while {took:.1f} s were compiled'
+        if took > 0.5:
+            break
     assert len(delays) >= 5 and np.median(delays) < 0.1 * took, (
         f'gravity_torque: expected no wait for the compiler, got {told}'
     )

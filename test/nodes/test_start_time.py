@@ -54,8 +54,7 @@ def test_beside_a_long_service_call_controller_and_feedforward_begin_together(gr
     publisher = graph._publishers['joint_trajectory']
     graph.until(lambda: publisher.get_subscription_count() == 2, 'both in touch')
     call = client.call_async(request)
-    began = graph.now()
-    graph.client.spin_while_waiting(call.done, 0.3)
+    graph.client.spin_while_waiting(call.done, 0.05)
     assert not call.done()
     received = graph.now()
     graph.send('joint_trajectory', motion)
@@ -71,5 +70,5 @@ def test_beside_a_long_service_call_controller_and_feedforward_begin_together(gr
     told = ', '.join(f'{node} began {delay:.3f} s' for node, delay in late.items())
     reason = f'{told} after the trajectory was sent, the executor busy for {busy:.1f} s: expected both at once'
     assert abs(late[CONTROLLER] - late[FEEDFORWARD]) < 0.1, reason
-    assert all(-0.1 < delay < 0.5 for delay in late.values()), reason
-    assert busy > 0.5, f'the call of {(graph.now() - began) / ros.SECOND:.1f} s was no load'
+    # the executor is free again after ``busy``, which is shorter on a faster processor
+    assert all(-0.1 < delay < min(0.5, 0.5 * busy) for delay in late.values()), reason

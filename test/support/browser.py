@@ -1,16 +1,16 @@
 """A headless Chromium of the system, driven by Playwright."""
 
-import os
 import shutil
 from contextlib import contextmanager
 
 import pytest
 
 PROGRAM = next(filter(None, map(shutil.which, ('chromium', 'chromium-browser', 'google-chrome'))), None)
-# In a container root has no sandbox, and /dev/shm may be small. WebGL is drawn without a graphics card.
+# No sandbox: root has none, and in a container nobody; the pages are those of the tests. /dev/shm may be small there.
+# WebGL is drawn without a graphics card.
 FLAGS = [
-    *(['--no-sandbox'] if os.geteuid() == 0 else []),
-    *('--disable-dev-shm-usage', '--disable-gpu', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'),
+    *('--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--use-angle=swiftshader'),
+    '--enable-unsafe-swiftshader',
 ]
 
 

@@ -109,6 +109,20 @@ def has_compilers(*names: str) -> bool:
     return all(map(shutil.which, names or ('gcc', 'g++')))
 
 
+def has_sanitizer(kinds: str) -> bool:
+    """Return whether g++ has sanitizers, such as 'thread', and their programs run.
+
+    Their libraries may not be installed, and older ones refuse to start where the kernel randomizes addresses more
+    than they expect.
+    """
+    path = folder() / f'sanitized_{kinds}'
+    empty = subprocess.run(
+        ['g++', '-x', 'c++', '-', f'-fsanitize={kinds}', '-o', path], input='int main() {}', text=True,
+        capture_output=True, check=False,
+    )  # fmt: skip
+    return not empty.returncode and not subprocess.run([path], capture_output=True, check=False).returncode
+
+
 def _numbers(values) -> ctypes.c_void_p:
     return values.ctypes.data_as(ctypes.c_void_p)
 
