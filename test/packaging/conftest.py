@@ -1,21 +1,14 @@
 """What setup.py promises, for several files."""
 
-import runpy
-from pathlib import Path
+from support import project_files
 
 import pytest
-import setuptools
 
 
 @pytest.fixture(scope='session')
 def setup_arguments():
     """The arguments with which setup.py calls setuptools."""
-    given = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(Path(__file__).parents[2])
-        patch.setattr(setuptools, 'setup', given.update)
-        runpy.run_path('setup.py')
-    return given
+    return project_files.setup_arguments()
 
 
 @pytest.fixture(scope='session')

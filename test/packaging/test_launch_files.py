@@ -4,6 +4,7 @@ import ast
 import os
 import re
 import runpy
+import shlex
 import shutil
 import signal
 import subprocess
@@ -246,7 +247,8 @@ def test_a_xacro_file_becomes_a_urdf_or_the_command_that_writes_it_is_named(desc
     given = {'model': str(file), 'xacro_args': 'name:=ur10e'}
     with monkeypatch.context() as without:
         without.setitem(sys.modules, 'xacro', None)
-        with pytest.raises(ValueError, match=re.escape(f'xacro {file} name:=ur10e > {file.with_suffix("")}')):
+        command = f'xacro {shlex.quote(str(file))} name:=ur10e > {shlex.quote(str(file.with_suffix("")))}'
+        with pytest.raises(ValueError, match=re.escape(command)):
             process(described, **given)
     pytest.importorskip('xacro', reason='the Python package xacro is not installed')
     option, path, *_ = process(described, **given)['arguments']

@@ -88,10 +88,8 @@ def test_bootstrap_refuses_a_distribution_without_wheels(bootstrap):
 
 
 def test_environment_forgets_the_name_of_a_sourced_ros():
-    source = f'source {ROOT / "scripts" / "environment.sh"} && echo "<${{ROS_DISTRO-}}>"'
-    done = subprocess.run(
-        ['bash', '-c', source], env={'ROS_DISTRO': 'humble'}, capture_output=True, text=True, check=True
-    )
+    command = ['bash', '-c', 'source "$0" && echo "<${ROS_DISTRO-}>"', ROOT / 'scripts' / 'environment.sh']
+    done = subprocess.run(command, env={'ROS_DISTRO': 'humble'}, capture_output=True, text=True, check=True)
     assert done.stdout == '<>\n'
 
 
@@ -219,7 +217,7 @@ def test_bootstrap_installs_a_browser_where_it_can(bootstrap, user, apt_get, exp
     for name in ('apt-get', 'id'):
         (tools / name).unlink(missing_ok=True)
     stand_in(tools, 'id', user)
-    stand_in(tools, 'apt-get', f'"$@" >> {asked}; {apt_get}')
+    stand_in(tools, 'apt-get', f'"$@" >> "{asked}"; {apt_get}')
     # a Python that makes no .venv, so that the run ends before anything is fetched
     code, output = bootstrap('--test', PYTHON=stand_in(bootstrap.folder, 'python', '3.11'), PATH=str(tools))
     assert code != 0

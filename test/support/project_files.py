@@ -1,6 +1,11 @@
 """Folders and files of the project by kind: interfaces, launch files, scripts."""
 
+import runpy
+from functools import cache
 from pathlib import Path
+
+import pytest
+import setuptools
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / 'robot_dynamics_ros'
@@ -27,3 +32,14 @@ COMMANDS = [
     ROOT / '.ci' / 'run',
 ]
 SHELL_FILES = [*COMMANDS, ROOT / 'scripts' / 'arm64.sh', ROOT / 'scripts' / 'environment.sh']
+
+
+@cache
+def setup_arguments() -> dict:
+    """Return what setup.py hands to setuptools."""
+    given: dict = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        patch.setattr(setuptools, 'setup', given.update)
+        runpy.run_path('setup.py')
+    return given

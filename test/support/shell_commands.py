@@ -13,6 +13,8 @@ from tempfile import TemporaryDirectory
 from unittest import mock
 from xml.etree import ElementTree
 
+from support.project_files import setup_arguments
+
 import yaml
 
 from robot_dynamics_ros.control.compensation_policy import PRESETS
@@ -36,7 +38,9 @@ CONTROLLER = 'feedforward_effort_controller'
 
 def commands(block: str) -> list[list[str]]:
     """Return the words of each command of a block, variables replaced and assignments before it left out."""
-    text = re.sub(r'(^|\s)#.*$', r'\1', block.replace('\\\n', ' '), flags=re.MULTILINE).replace(SHARE, str(ROOT))
+    text = re.sub(r'(^|\s)#.*$', r'\1', block.replace('\\\n', ' '), flags=re.MULTILINE).replace(
+        SHARE, shlex.quote(str(ROOT))
+    )
     lexer = shlex.shlex(text, posix=True, punctuation_chars=';&|\n')
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = ' \t', True, ''
     found: list[list[str]] = [[]]
@@ -288,14 +292,6 @@ def interface(name: str):
     """Return the class of ``package/msg/Name`` or ``package/srv/Name``."""
     package, kind, name = name.split('/')
     return getattr(import_module(f'{package}.{kind}'), name)
-
-
-@cache
-def setup_arguments() -> dict:
-    """Return what setup.py hands to setuptools."""
-    with mock.patch('setuptools.setup') as setup:
-        runpy.run_path(str(ROOT / 'setup.py'))
-    return setup.call_args.kwargs
 
 
 def executables() -> set[str]:
