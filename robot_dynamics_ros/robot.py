@@ -11,6 +11,7 @@ from robot_dynamics_ros.evaluation.kinematics import Kinematics
 from robot_dynamics_ros.evaluation.operational_space import OperationalSpace
 from robot_dynamics_ros.evaluation.torque_terms import TorqueTerms
 from robot_dynamics_ros.evaluation.whole_robot import WholeRobot
+from robot_dynamics_ros.formats.description import model_from_description
 from robot_dynamics_ros.formats.dh import model_from_dh
 from robot_dynamics_ros.formats.library import named_model
 from robot_dynamics_ros.formats.mjcf import model_from_mjcf
@@ -45,6 +46,27 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         Robot
         """
         return cls(named_model(name)).with_binding('adaptive')
+
+    @classmethod
+    def from_description(cls, source: str | Path, mimic: str = 'ignore') -> 'Robot':
+        """Return the robot of any description, as commands and nodes do: ``named`` or by its format.
+
+        Raises ModelError as ``from_urdf``, ``from_mjcf`` and ``from_yaml`` do; UnknownNameError lists the robots of the
+        package.
+
+        Parameters
+        ----------
+        source : str or Path
+            Name of a robot of the package, path of a URDF, MJCF or YAML file, or text of a URDF.
+        mimic : {'ignore', 'couple'}
+            Whether joints with <mimic> of a URDF are coupled with the joints that they mimic.
+
+        Returns
+        -------
+        Robot
+        """
+        validation.choice('mimic', mimic, MIMIC)
+        return cls(*model_from_description(source, couple_mimics=mimic == 'couple')).with_binding('adaptive')
 
     @classmethod
     def from_urdf(

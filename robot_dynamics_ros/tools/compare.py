@@ -11,7 +11,7 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.motion_profiles import SampledMotion
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.formats.description import urdf_of_description
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.comparison import PRINTED, SIX, Comparison, compare
@@ -50,7 +50,8 @@ def run(options) -> None:
     from robot_dynamics_ros.tools.figure_files import write_figures  # noqa: PLC0415  (needs matplotlib)
 
     _check_folder(options.output)
-    robot = _robot(options)
+    described = Robot.from_description(options.robot)
+    robot = described.chain(options.base_link, options.tip_link, options.gravity)
     masses = _masses(options.payload)
     com = validation.finite('--com', options.com, (3,))
     step = _step(options.step)
@@ -113,22 +114,8 @@ def _view(robot: Robot, motion: SampledMotion, options) -> None:
     """Play the motion back in a browser, with its torques; a payload is shown, too."""
     from robot_dynamics_ros.tools.view import view  # noqa: PLC0415
 
-    given = {'.urdf': options.robot, '.xml': None, '.yaml': None}
-    suffix = _suffix(options)
-    urdf = given[suffix] if suffix in given else named_urdf(options.robot)
-    view(robot, motion.t, motion.q, robot.inverse_dynamics(motion.q, motion.qd, motion.qdd), urdf)
-
-
-def _robot(options) -> Robot:
-    """Return the robot that the options describe."""
-    readers = {'.urdf': Robot.from_urdf, '.xml': Robot.from_mjcf, '.yaml': Robot.from_yaml}
-    robot = readers.get(_suffix(options), Robot.named)(options.robot)
-    return robot.chain(options.base_link, options.tip_link, options.gravity)
-
-
-def _suffix(options) -> str:
-    """Return the suffix of the robot's file in lower case; that of a name is none of a file."""
-    return Path(options.robot).suffix.lower()
+    torque = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
+    view(robot, motion.t, motion.q, torque, urdf_of_description(options.robot))
 
 
 def _masses(values: list[float]) -> list[float]:
@@ -162,7 +149,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the options."""
     parser = OneLineParser(prog=COMMAND, description=__doc__)
     add = parser.add_argument
-    add('robot', nargs='?', default='aubo_i5', help='a robot of the package, or a path: .urdf, .xml (MJCF), .yaml')
+    add('robot', nargs='?', default='aubo_i5', help='a robot of the package, or path of a URDF, MJCF or YAML file')
     add('--base-link', help='link whose frame becomes the base frame')
     add('--tip-link', help='last link of the chain')
     add(

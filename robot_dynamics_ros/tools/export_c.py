@@ -34,7 +34,9 @@ def main() -> None:
 
 def add_robot_options(parser: argparse.ArgumentParser, gravity: str = '--gravity') -> None:
     """Add the arguments that describe a robot to ``robot_of``; ``gravity`` is the name of that of the vector."""
-    parser.add_argument('robot', help='path of a URDF, or the name of a robot of the package, for instance aubo_i5')
+    parser.add_argument(
+        'robot', help='robot of the package, for instance aubo_i5, or path of a URDF, MJCF or YAML file'
+    )
     parser.add_argument('--actuators', type=Path, help='actuator file with rotor inertias')
     parser.add_argument('--base-link', help='link whose frame becomes the base frame')
     parser.add_argument('--tip-link', help='last link of the chain')
@@ -44,14 +46,13 @@ def add_robot_options(parser: argparse.ArgumentParser, gravity: str = '--gravity
         type=float,
         nargs=3,
         metavar=('X', 'Y', 'Z'),
-        help='gravity in the base frame, m/s^2 (default: (0, 0, -9.81) in the frame of the root)',
+        help='gravity in the base frame, m/s^2 (default: that of an MJCF or YAML file, else (0, 0, -9.81) in the root)',
     )
 
 
 def robot_of(options, mimic: str = 'ignore', locked: Mapping[str, float] | None = None) -> Robot:
     """Return the robot that the options describe, with ``locked`` joints at positions; ``mimic`` as in ``Robot``."""
-    is_urdf = Path(options.robot).suffix == '.urdf'
-    robot = Robot.from_urdf(options.robot, mimic=mimic) if is_urdf else Robot.named(options.robot)
+    robot = Robot.from_description(options.robot, mimic)
     if options.actuators:
         robot = robot.with_actuators(options.actuators)
     if locked:

@@ -72,8 +72,9 @@ def commanded_robot(options) -> Robot:
             positions[joint.strip()] = float(text)
         except ValueError:
             raise ArgumentError(f'--lock: expected JOINT:POSITION, got {entry!r:.80}') from None
-    if positions and Path(options.robot).suffix == '.urdf':
-        positions = with_followers(Robot.from_urdf(options.robot, mimic='couple').loops.couplings, positions)
+    if positions:
+        couplings = Robot.from_description(options.robot, 'couple').loops.couplings
+        positions = with_followers(couplings, positions)
     return robot_of(options, 'couple', positions)
 
 

@@ -1,0 +1,55 @@
+"""Reads any description of a robot: a robot of the package, the path of a URDF, MJCF or YAML file, URDF text."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.formats.library import named_model, named_urdf
+from robot_dynamics_ros.formats.mjcf import model_from_mjcf
+from robot_dynamics_ros.formats.model_yaml import model_from_yaml
+from robot_dynamics_ros.formats.untrusted_text import read_text
+from robot_dynamics_ros.formats.urdf import model_from_urdf
+from robot_dynamics_ros.formats.xacro import is_xacro, xacro_command
+from robot_dynamics_ros.model.model import GRAVITY, Model
+
+FORMATS = {'.urdf': 'urdf', '.mjcf': 'mjcf', '.yaml': 'yaml', '.yml': 'yaml'}
+"""Format of a file by its suffix; that of an .xml file is seen in it."""
+
+
+def model_from_description(description: str | Path, couple_mimics: bool = False) -> tuple[Model, np.ndarray]:
+    """Return model and gravity (3, m/s^2, base frame) of a description.
+
+    ``couple_mimics`` is that of ``model_from_urdf``. Text is that of a URDF: it contains '<', and names no files that
+    are read. Raises ModelError; UnknownNameError lists the robots of the package.
+    """
+    if is_xacro(str(description)):
+        raise ModelError(f'{description}: expected a URDF; write one: {xacro_command(str(description), {})}')
+    match _format_of(str(description)):
+        case 'yaml':
+            return model_from_yaml(Path(description))
+        case 'mjcf':
+            return model_from_mjcf(Path(description))
+        case 'urdf':
+            return model_from_urdf(description, couple_mimics=couple_mimics), np.array(GRAVITY)
+        case _:
+            return named_model(str(description)), np.array(GRAVITY)
+
+
+def urdf_of_description(description: str | Path) -> str | Path | None:
+    """Return path or text of the URDF of a description, None for another format; UnknownNameError, ModelError."""
+    found = _format_of(str(description))
+    if found == 'urdf':
+        return description
+    return None if found else named_urdf(str(description))
+
+
+def _format_of(description: str) -> str:
+    """Return 'urdf', 'mjcf' or 'yaml'; '' for the name of a robot. ModelError for an .xml file that cannot be read."""
+    if '<' in description:
+        return 'urdf'
+    suffix = Path(description).suffix.lower()
+    if suffix == '.xml':
+        return 'mjcf' if re.search(r'<mujoco[\s/>]', read_text(description)) else 'urdf'
+    return FORMATS.get(suffix, '')
