@@ -13,7 +13,7 @@ from launch import LaunchDescription
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_arguments
 from robot_dynamics_ros.nodes import launch_arguments
-from robot_dynamics_ros.nodes.parameters import options
+from robot_dynamics_ros.nodes.parameter_definitions import options
 
 TOPICS = (
     'joint_states',

@@ -19,7 +19,7 @@ from robot_dynamics_ros.tools.demo_arm import DESCRIPTION, MOTION, demo_arm, des
 PACKAGE = 'robot_dynamics_ros'
 NODES = ('simulated_arm', 'feedforward_node', 'torque_controller', 'demo_motion')
 ARGUMENTS = {
-    'model': ('', "URDF, xacro or YAML file of an arm, or a robot's name; '': the AUBO-i5 with config/demo.yaml"),
+    'model': ('', "URDF, xacro, MJCF or YAML file of an arm, or a robot's name; '': the AUBO-i5 with config/demo.yaml"),
     **DESCRIPTION,
     'output': (
         '',

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import yaml
 
-from robot_dynamics_ros.nodes.parameters import Definition, definition, definitions, definitions_of, groups_by_node
+from robot_dynamics_ros.nodes.parameter_definitions import (
+    Definition,
+    definition,
+    definitions,
+    definitions_of,
+    groups_by_node,
+)
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.plotjuggler_layout import plotjuggler_layout
 

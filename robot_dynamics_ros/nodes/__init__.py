@@ -32,12 +32,24 @@ def _executable() -> str:
     return name if name in EXECUTABLES else ''
 
 
+def missing_package(name: str) -> str:
+    """Return the message for a Python package of ROS 2 that is not installed."""
+    return (
+        f'this needs {name}, a package of a ROS 2 workspace, which pip does not install: source the workspace, '
+        'or in a clone scripts/environment.sh (doc/installation.md)'
+    )
+
+
 if executable := _executable():
     # Until ``process.run``: SIGINT during an import ends the process without a traceback, and no garbage collection.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.disable()
     # Types of messages import it for a generator of code that no node calls: 45 modules, 0.07 s (2026-11-26).
     sys.modules['rosidl_generator_py.generate_py_impl'] = None
-    from robot_dynamics_ros.nodes import participant
+    try:
+        import robot_dynamics_interfaces  # noqa: F401
+        from robot_dynamics_ros.nodes import participant
+    except ModuleNotFoundError as error:
+        sys.exit(f'{executable}: {missing_package(str(error.name))}')
 
     participant.create(executable)  # DDS discovers publishers while the rest is imported

@@ -9,8 +9,6 @@ from robot_dynamics_ros.nodes.process import run
 class AuboNode(BaseNode):
     """A controller's stream in, ``joint_states``, ``joint_temperatures`` and ``~/info`` out."""
 
-    needs = ('masses',)
-
     def __init__(self, **options):
         """Declare the parameters and subscribe to payload and gravity."""
         super().__init__('aubo_node', **options)

@@ -10,17 +10,20 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.time_source import CLOCK_TOPIC
+from std_msgs.msg import String
 
 from robot_dynamics_ros.codegen.object_files import CodeFolder
 from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.model.audit import AFFECTED
 from robot_dynamics_ros.nodes.clock_reader import ClockReader
 from robot_dynamics_ros.nodes.clock_watch import ClockWatch
 from robot_dynamics_ros.nodes.diagnostics import Diagnostics
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
-from robot_dynamics_ros.nodes.parameters import Parameters, check_names
+from robot_dynamics_ros.nodes.parameter_definitions import check_names
+from robot_dynamics_ros.nodes.parameters import Parameters
+from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 from robot_dynamics_ros.nodes.robot_loader import RobotDescription, load_robot, locked_positions, stated_gravity
+from robot_dynamics_ros.nodes.robot_requirements import requirements_of
 from robot_dynamics_ros.robot import Robot
 
 
@@ -36,13 +39,11 @@ class BaseNode(LifecycleNode):
     """
 
     clock_reader: ClockReader | None = None
-    needs: tuple[str, ...] = AFFECTED
-    """What of the model has to be right for what the node computes."""
-    serves_loops = False
 
     def __init__(self, name: str, checks: Mapping[str, Callable] | None = None, **options):
         """Declare the parameters of the node ``name``; ``checks`` are those that ``Parameters`` expects, by name."""
         super().__init__(name, **options)
+        self.needs, self.serves_loops = requirements_of(name)
         self.steady_clock = Clock(clock_type=ClockType.STEADY_TIME)
         self.robot: Robot | DrivenRobot | None = None
         self.model_digest = ''
@@ -66,7 +67,7 @@ class BaseNode(LifecycleNode):
         self.parameters = Parameters(self, name, {**shared, **(checks or {})})
         self._crash_signal = self.create_guard_condition(self.guarded(self._on_crash))
         self.clock_watch = ClockWatch(self, self.guarded(self._on_clock_set_back))
-        self.description = RobotDescription(self)
+        self.description = RobotDescription(self, lambda *it: self.create_subscription(String, *it, TRANSIENT_LOCAL))
 
     def make_task(self) -> LifecycleTask:
         """Return what the node does with its robot; DynamicsError says why it can't."""

@@ -12,7 +12,7 @@ from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 from robot_dynamics_ros.nodes.external_torque_node import ExternalTorqueNode
 from robot_dynamics_ros.nodes.feedforward_node import FeedforwardNode
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
-from robot_dynamics_ros.nodes.parameters import options
+from robot_dynamics_ros.nodes.parameter_definitions import options
 from robot_dynamics_ros.nodes.process import arguments, run
 from robot_dynamics_ros.nodes.simulated_arm import SimulatedArm
 from robot_dynamics_ros.nodes.torque_controller import TorqueController

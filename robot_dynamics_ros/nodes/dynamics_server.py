@@ -9,8 +9,6 @@ from robot_dynamics_ros.nodes.process import run
 class DynamicsServer(BaseNode):
     """``~/get_...``, ``~/check_trajectory``, ``~/set_...`` in, ``payload_state`` and ``gravity_state`` out."""
 
-    serves_loops = True
-
     def __init__(self, **options):
         """Declare the parameters and create the publishers of payload and gravity."""
         super().__init__('dynamics_server', **options)

@@ -19,8 +19,6 @@ class GravityCompensationNode(BaseNode):
     With ``hand_guiding`` also ``position_commands``, which follow the arm.
     """
 
-    needs = ('masses', 'limits')
-
     def __init__(self, **options):
         """Declare the parameters and subscribe to payload and gravity."""
         guiding = {'guiding_dead_band': self._dead_band, 'guiding_speed': self._speed}

@@ -11,12 +11,11 @@ from std_srvs.srv import Trigger
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, UnstableError
-from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.formats.description import urdf_of_description
 from robot_dynamics_ros.formats.untrusted_text import read_text
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
-from robot_dynamics_ros.nodes.robot_loader import is_yaml
 from robot_dynamics_ros.simulation.arm_clock import ArmClock
 from robot_dynamics_ros.simulation.elastic_joints import ElasticJoints
 from robot_dynamics_ros.simulation.motor_pd import MotorPd
@@ -199,8 +198,7 @@ def _urdf(node) -> str:
     """Return the plant's URDF as text: the description itself, or the part of it that the robot is."""
     description = node.description.source()
     is_part = node.value('base_link') or node.value('tip_link') or any(map(str.strip, node.value('locked_joints')))
-    if is_part or is_yaml(description):
+    urdf = None if is_part else urdf_of_description(description)
+    if urdf is None:
         return node.robot.to_urdf()
-    if '<' in description:
-        return description
-    return read_text(description if description.endswith('.urdf') else named_urdf(description))
+    return str(urdf) if '<' in str(urdf) else read_text(urdf)

@@ -2,25 +2,22 @@
 
 import math
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
-from std_msgs.msg import String
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.driven_robot import DrivenRobot, with_followers
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
-from robot_dynamics_ros.formats.xacro import is_xacro, xacro_command
+from robot_dynamics_ros.formats.description import urdf_of_description
 from robot_dynamics_ros.model.audit import refusals
 from robot_dynamics_ros.model.joint_types import KINDS
 from robot_dynamics_ros.model.limbs import tip_arguments
 from robot_dynamics_ros.model.loop_types import Coupling
-from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 from robot_dynamics_ros.robot import Robot
 
 NO_ROBOT = (
-    "no robot: set the parameter model (path of a URDF or YAML file, or a bundled robot's name), robot_description"
-    ' (URDF as text) or description_topic (topic with that text, such as robot_description)'
+    "no robot: set the parameter model (path of a URDF, MJCF or YAML file, or a bundled robot's name),"
+    ' robot_description (URDF as text) or description_topic (topic with that text, such as robot_description)'
 )
 
 
@@ -54,23 +51,17 @@ def load_robot(node, description: str) -> Robot | DrivenRobot:
 def described(description: str, keeps_loops: bool = False) -> tuple[Robot, Sequence[Coupling]]:
     """Return the robot of ``description`` as a tree of joints, and the couplings of its mimic joints.
 
-    A robot with closures, and one with couplings for a node that ``keeps_loops``, keeps its loops. Joints whose
-    <mimic> is wrong, such as one that names no joint, are joints of their own; a finding says so.
+    A robot with closures keeps its loops, as does one with couplings, other than <mimic>, for a node that
+    ``keeps_loops``. Joints whose <mimic> is wrong, such as one that names no joint, are joints of their own; a finding
+    says so.
     """
-    if is_yaml(description):
-        robot = Robot.from_yaml(Path(description))
-        if robot.loops.closures or keeps_loops:
-            return robot, ()
-    elif '<' in description or Path(description).suffix == '.urdf':
-        try:
-            robot = Robot.from_urdf(description, mimic='couple')
-        except ModelError:
-            robot = Robot.from_urdf(description)
-    elif is_xacro(description):
-        raise ModelError(f'{description}: expected a URDF; write one: {xacro_command(description, {})}')
-    else:
-        robot = Robot.named(description)
+    try:
+        robot = Robot.from_description(description, mimic='couple')
+    except ModelError:
+        robot = Robot.from_description(description)
     couplings = robot.loops.couplings
+    if robot.loops.closures or (keeps_loops and urdf_of_description(description) is None):
+        return robot, ()
     return robot.with_loops([]) if couplings else robot, couplings
 
 
@@ -121,22 +112,20 @@ def _check_findings(node, robot: Robot) -> None:
         )
 
 
-def is_yaml(description: str) -> bool:
-    """Return whether a description is the path of a YAML file, such as ``Robot.to_yaml`` writes."""
-    return '<' not in description and Path(description).suffix in ('.yaml', '.yml')
-
-
 class RobotDescription:
     """Where a node's robot is described: a topic, or the parameters robot_description and model."""
 
-    def __init__(self, node):
-        """Subscribe to the topic that ``node``, a BaseNode, names in its parameter description_topic, if any."""
+    def __init__(self, node, subscribe: Callable):
+        """Subscribe to the topic that ``node``, a BaseNode, names in its parameter description_topic, if any.
+
+        ``subscribe(topic, callback)`` is called for that: the type of its messages is one of ROS.
+        """
         self._node, self._published = node, ''
         # what a description does with an unconfigured node; None: somebody has cleaned it up
         self._on_description: Callable[[], object] | None = node.start if node.value('autostart') else None
         self._topic = node.value('description_topic')
         if self._topic:
-            node.create_subscription(String, self._topic, self.on_message, TRANSIENT_LOCAL)
+            subscribe(self._topic, self.on_message)
 
     @property
     def awaited(self) -> str:
@@ -145,7 +134,7 @@ class RobotDescription:
         return f'waiting for a robot description on topic {self._topic!r}' if waits else ''
 
     def source(self) -> str:
-        """Return text or path of a URDF, path of a YAML file, or a robot's name.
+        """Return text or path of a URDF, path of an MJCF or YAML file, or a robot's name.
 
         ModelError where no parameter names a robot, or nothing came on the topic yet.
         """
@@ -159,7 +148,7 @@ class RobotDescription:
             raise ModelError(NO_ROBOT)
         return stated
 
-    def on_message(self, message: String) -> None:
+    def on_message(self, message) -> None:
         """Use a new description: a configured node is configured again, an active one also activated again.
 
         Where configuring fails, the next description does the same; a node that was not active stays inactive.

@@ -6,7 +6,6 @@ Exit status: 0 where every node accepts the robot, 1 where one refuses it or the
 import argparse
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,15 +16,15 @@ from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.static_torque import largest_static_torque
 from robot_dynamics_ros.control.torque_limiter import effort_limits
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.formats.description import urdf_of_description
 from robot_dynamics_ros.formats.urdf import Inertial, inertials_from_urdf
 from robot_dynamics_ros.model.consistent_inertias import eigenvalues
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
 from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.model.model import Finding, Model
-from robot_dynamics_ros.nodes.bringup import NODES
-from robot_dynamics_ros.nodes.parameters import check_names, definitions_of, groups_by_node
-from robot_dynamics_ros.nodes.robot_loader import is_yaml, load_robot
+from robot_dynamics_ros.nodes.parameter_definitions import check_names, definitions_of, groups_by_node
+from robot_dynamics_ros.nodes.robot_loader import load_robot
+from robot_dynamics_ros.nodes.robot_requirements import requirements_of
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.link_boxes import LinkBox, boxes_of, check_box
 
@@ -43,8 +42,7 @@ class StandIn:
     """As much of the node ``name`` as loading its robot needs, with its parameters."""
 
     def __init__(self, name: str, parameters: dict[str, Any]):
-        node = NODES[name]
-        self.needs, self.serves_loops = node.needs, node.serves_loops
+        self.needs, self.serves_loops = requirements_of(name)
         self.locked_joint_names: tuple[str, ...] = ()
         self._values = {found.name: found.default for found in definitions_of(name)}
         self._values.update(parameters, binding='generic')
@@ -66,7 +64,7 @@ def main(arguments=None) -> None:
         check_names(parameters)
         accepting = {**parameters, 'model_findings': 'accept'}
         robot = load_robot(StandIn('gravity_compensation_node', accepting), options.robot)
-        refusals = {name: refusal(name, parameters, options.robot) for name in NODES}
+        refusals = {name: refusal(name, parameters, options.robot) for name in groups_by_node()}
         print(report(robot, options.robot, refusals))
     except (DynamicsError, OSError) as error:
         sys.exit(f'{COMMAND}: {error}')
@@ -168,16 +166,9 @@ def _on_axes(model: Model) -> Iterable[Finding]:
             yield Finding('warning', f'joint {joint.name!r}', message)
 
 
-def _urdf(description: str) -> str | Path | None:
-    """Return the URDF, text or path, of a description; None for a YAML file."""
-    if is_yaml(description):
-        return None
-    return description if '<' in description or description.endswith('.urdf') else named_urdf(description)
-
-
 def _inertials(model: Model, description: str) -> dict[str, Inertial]:
     """Return inertials by link: as written in a URDF, of bodies with what is fixed to them elsewhere."""
-    urdf = _urdf(description)
+    urdf = urdf_of_description(description)
     if urdf is None:
         rows = zip(model.link_names, model.arrays.I, strict=True)
         return {link: Inertial(*central_parameters(row)) for link, row in rows}
@@ -186,7 +177,7 @@ def _inertials(model: Model, description: str) -> dict[str, Inertial]:
 
 def _boxes(description: str) -> dict[str, LinkBox]:
     """Return the boxes of links of a URDF whose shapes are known."""
-    urdf = _urdf(description)
+    urdf = urdf_of_description(description)
     return {} if urdf is None else boxes_of(urdf)
 
 
@@ -232,7 +223,7 @@ def _drop(line: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     """Return the options."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__.splitlines()[0])
-    parser.add_argument('robot', help='a robot of the package, or the path of a URDF file or of a YAML file by to_yaml')
+    parser.add_argument('robot', help='a robot of the package, or the path of a URDF, MJCF or YAML file (by to_yaml)')
     parser.add_argument(
         '-p',
         '--parameter',

@@ -4,26 +4,17 @@ It is the AUBO-i5, whose motion may be followed by a measured log, or the arm of
 """
 
 import argparse
-import os
 import sys
 import time
 from pathlib import Path
 
-import numpy as np
-
-from robot_dynamics_ros.control.tracking_motion import LARGEST_RATIO, slides
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.formats.library import share_folder
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools import report
-from robot_dynamics_ros.tools.demo_arm import DESCRIPTION, MOTION, DemoArm, demo_arm, description_of
-from robot_dynamics_ros.tools.motions import LECTURE, SWEEP, read_motion
-from robot_dynamics_ros.tools.processes import Client, Processes
+from robot_dynamics_ros.tools.demo_arm import AUBO_I5, DESCRIPTION, demo_arm, description_of
+from robot_dynamics_ros.tools.needed_packages import ROS, check_packages
 from robot_dynamics_ros.tools.replay import read_log, replay
-from robot_dynamics_ros.tools.tracking import LAWS, Tracking
 
-AUBO_I5 = 'aubo_i5'
-"""The arm of the demo."""
+PACKAGES = (*ROS, 'matplotlib', 'mujoco', 'scipy')
 
 
 def main() -> None:
@@ -39,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog='robot_dynamics_demo', description=__doc__)
     parser.add_argument(
-        '--model', help='URDF, xacro or YAML file of another arm, or the name of a robot of the package'
+        '--model', help='URDF, xacro, MJCF or YAML file of another arm, or the name of a robot of the package'
     )
     for name, (_, meaning) in DESCRIPTION.items():
         parser.add_argument(f'--{name.replace("_", "-")}', default='', help=f'with --model: {meaning}')
@@ -53,57 +44,24 @@ def parser() -> argparse.ArgumentParser:
 
 def run(options) -> None:
     """Read the log first, so that a wrong one ends the demo early; then play the motions and the log."""
+    check_packages(PACKAGES)
+    from robot_dynamics_ros.tools.tracking_comparison import play_motions  # noqa: PLC0415  (needs ROS and matplotlib)
+
     options.output.mkdir(parents=True, exist_ok=True)
     if options.model:
         arm = demo_arm(options.model, **description_of(vars(options)))
         for note in arm.notes:
             say(note)
-        play_motions(options.output, arm)
+        play_motions(options.output, say, arm)
         return
     robot = Robot.from_urdf(options.urdf) if options.urdf else Robot.named(AUBO_I5)
     log = None
     if options.log:
         log = read_log(options.log, robot)
-    play_motions(options.output)
+    play_motions(options.output, say)
     if log:
         model = str(options.urdf.resolve()) if options.urdf else AUBO_I5
         replay(log, options.log.name, robot.joint_names, {'model': model}, options.output)
-
-
-def play_motions(output: Path, arm: DemoArm | None = None) -> None:
-    """Play motions of an arm (default: the AUBO-i5) under the three laws, print tables, save plots.
-
-    DynamicsError where a ratio is beyond ``LARGEST_RATIO``.
-    """
-    domain = os.environ.get('ROS_DOMAIN_ID', '0')
-    if arm is None:
-        parameters = share_folder() / 'config' / 'demo.yaml'
-        robot, motions = Robot.named(AUBO_I5), {'lecture': LECTURE, 'sweep': SWEEP}
-    else:
-        parameters = arm.write(output)
-        robot, motions = arm.robot, {'motion': read_motion(output / MOTION)[1]}
-    say(f'three control laws with the same low gains on a simulated {robot.name} (ROS domain {domain})')
-    records: dict = {name: {} for name in motions}
-    with Processes(output) as processes, Client('demo', processes) as client:
-        say('starting simulated_arm, feedforward_node, torque_controller')
-        tracking = Tracking(client, processes, parameters)
-        for name, motion in motions.items():
-            for law, label in LAWS.items():
-                say(f'{motion.name}, {motion.times[-1]:.1f} s, {label}')
-                records[name][label] = tracking.play(motion, law)
-    worst = 0.0
-    for name, by_law in records.items():
-        path, title = output / f'tracking_{name}.png', motions[name].name
-        report.tracking_plot(path, title, robot.joint_names, by_law, robot.limits.effort, slides(robot))
-        print(f'\n{title} (plot: {path})')
-        print(report.tracking_table(robot.joint_names, by_law, slides(robot)), flush=True)
-        *_, gravity, feedforward = by_law.values()
-        worst = np.maximum(worst, (feedforward.rms / gravity.rms).max())
-    print(f'\nlargest ratio feedforward / gravity: {worst:.3f}, allowed {LARGEST_RATIO:.3f}', flush=True)
-    if not worst <= LARGEST_RATIO:  # or NaN
-        raise DynamicsError(
-            f'RMS error of a joint: expected PD + feedforward / PD + gravity <= {LARGEST_RATIO:.3f}, got {worst:.3f}'
-        )
 
 
 _BEGAN = time.monotonic()

@@ -26,6 +26,8 @@ from robot_dynamics_ros.nodes.robot_loader import check_joint_kinds, described, 
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.plotjuggler_layout import plotjuggler_layout
 
+AUBO_I5 = 'aubo_i5'
+"""The arm of the demo where no other one is named."""
 RATE = 500.0
 """Of joint_states, Hz."""
 BANDWIDTH = 20.0
@@ -108,7 +110,7 @@ def demo_arm(
     Parameters
     ----------
     description : str
-        Path of a URDF, xacro or YAML file, URDF text, or the name of a robot of the package.
+        Path of a URDF, xacro, MJCF or YAML file, URDF text, or the name of a robot of the package.
     base_link, tip_link : str
         First and last link of the arm; '': those of the description.
     locked_joints : sequence of str

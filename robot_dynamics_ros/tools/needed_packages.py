@@ -4,6 +4,10 @@ import importlib
 from collections.abc import Iterable
 
 from robot_dynamics_ros.errors import DynamicsError
+from robot_dynamics_ros.nodes import missing_package
+
+ROS = ('rclpy', 'robot_dynamics_interfaces')
+"""Packages of ROS 2 without which no node runs."""
 
 
 def check_packages(names: Iterable[str]) -> None:
@@ -12,4 +16,6 @@ def check_packages(names: Iterable[str]) -> None:
         try:
             importlib.import_module(name)
         except ImportError:
+            if name in ROS:
+                raise DynamicsError(missing_package(name)) from None
             raise DynamicsError(f'this needs {name}, which is not installed: pip install {name}') from None

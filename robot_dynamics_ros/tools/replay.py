@@ -2,41 +2,30 @@
 
 import argparse
 import json
-import os
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rclpy.executors import ExternalShutdownException
-from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.control.measured_effort import MEANINGS
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
-from robot_dynamics_ros.messages.joint_trajectory import trajectory_message
-from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
-from robot_dynamics_ros.tools.needed_packages import check_packages
-from robot_dynamics_ros.tools.processes import Client, ProcessError, Processes
+from robot_dynamics_ros.tools.needed_packages import ROS, check_packages
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.identification.log import Log
 
 COMMAND = 'robot_dynamics_replay'
-PACKAGES = ('matplotlib', 'rosbags', 'scipy')
+PACKAGES = (*ROS, 'matplotlib', 'rosbags', 'scipy')
 TOPIC = '/joint_states'
 CUTOFF = 5.0
 """Cut-off frequency for the motion of a bag, Hz."""
 AGE_LIMIT = 10.0
 """Parameter of ``feedforward_node`` beyond the log's duration, s: states come faster than the log's, their stamps are
 ahead of the clock."""
-WINDOW = 4
-"""States sent ahead of their torques: fewer than the node's input queue has places, so that none is dropped."""
-TORQUE_TIMEOUT = 5.0
-"""Time after which a state without a torque counts as lost, s."""
 
 
 def main(arguments=None) -> None:
@@ -52,7 +41,7 @@ def main(arguments=None) -> None:
         replay(log, options.log.name, robot.joint_names, node_parameters(options), options.output)
     except (DynamicsError, OSError) as error:
         sys.exit(f'{COMMAND}: {error}')
-    except (KeyboardInterrupt, ExternalShutdownException):
+    except KeyboardInterrupt:
         sys.exit(f'{COMMAND}: interrupted')
 
 
@@ -124,19 +113,15 @@ def node_parameters(options) -> dict:
 def replay(log: 'Log', title: str, joint_names, parameters: dict, output: Path) -> None:
     """Play a log through a ``feedforward_node`` with ``parameters``, print the table, save the plot in ``output``.
 
-    Topics are in a namespace of this process: no other node receives the states of the log. DynamicsError if a sample
-    has no torque.
+    DynamicsError if a sample has no torque.
     """
     from robot_dynamics_ros.tools import report  # noqa: PLC0415  (needs matplotlib)
+    from robot_dynamics_ros.tools.log_player import played  # noqa: PLC0415  (needs ROS)
 
     print(f'{title}: {len(log.t)} samples through feedforward_node', flush=True)
-    namespace = ('-r', f'__ns:=/replay_{os.getpid()}')
     values = {**parameters, 'age_limit': AGE_LIMIT + float(log.t[-1])}
     words = [word for name in values for word in ('-p', f'{name}:={json.dumps(values[name], ensure_ascii=False)}')]
-    with Processes(output) as processes, Client('replay', processes, ['--ros-args', *namespace]) as client:
-        processes.start('feedforward_node', *namespace, *words)
-        client.wait_until_active('feedforward_node')
-        comparison = Player(client, joint_names).play(log)
+    comparison = played(log, joint_names, words, output)
     path = output / 'log.png'
     report.comparison_plot(path, f'{title}: torque of feedforward_node and measured torque', joint_names, comparison)
     print(f'\n{title} (plot: {path})')
@@ -144,83 +129,6 @@ def replay(log: 'Log', title: str, joint_names, parameters: dict, output: Path) 
     print(f'{len(log.t)} samples sent, {len(comparison.time)} answered, {comparison.lost} lost', flush=True)
     if comparison.lost:
         raise DynamicsError(f'feedforward_node published no torque for {comparison.lost} of {len(log.t)} samples')
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Published and measured torques, (m, n) N m each, at time (m,) s; ``lost`` counts states without a torque."""
-
-    time: np.ndarray
-    published: np.ndarray
-    measured: np.ndarray
-    lost: int
-
-    @property
-    def rms(self) -> np.ndarray:
-        """RMS difference of each joint (n,) in N m."""
-        return np.sqrt(np.mean((self.published - self.measured) ** 2, axis=0))
-
-    @property
-    def r2(self) -> np.ndarray:
-        """Coefficient of determination of each joint (n,)."""
-        spread = np.mean((self.measured - self.measured.mean(axis=0)) ** 2, axis=0)
-        return 1.0 - self.rms**2 / spread
-
-
-class Player:
-    """Publishes the states of a log to ``feedforward_node`` and records its torques by stamp."""
-
-    def __init__(self, client: Client, joint_names):
-        """Connect to the topics of the running node."""
-        self._client, node = client, client.node
-        self._state = JointState(name=list(joint_names))
-        self._torque_at: dict[int, np.ndarray] = {}
-        self._torques = node.create_subscription(JointState, 'feedforward_torque', self._on_torque, 10 * WINDOW)
-        self._states = node.create_publisher(JointState, 'joint_states', 10 * WINDOW)
-        self._trajectories = node.create_publisher(JointTrajectory, 'joint_trajectory', 1)
-        for publisher in (self._states, self._trajectories):
-            client.spin_until(lambda p=publisher: p.get_subscription_count(), 10.0, 'subscriptions of feedforward_node')
-        client.spin_until(lambda: node.count_publishers('feedforward_torque'), 10.0, 'publisher of feedforward_node')
-
-    def play(self, log: 'Log') -> Comparison:
-        """Publish the log as a trajectory and its states one by one, as fast as the torques arrive."""
-        start = self._client.node.get_clock().now().nanoseconds
-        stamps = [start + round(t * 1e9) for t in log.t]
-        trajectory = trajectory_message(self._state.name, log.t, log.q, log.qd, log.qdd)
-        set_nanoseconds(trajectory.header.stamp, start)
-        self._trajectories.publish(trajectory)
-        self._send_first(stamps[0], log.q[0], log.qd[0])
-        lost = 0
-        for k in range(1, len(stamps)):
-            self._send(stamps[k], log.q[k], log.qd[k])
-            if k >= WINDOW:
-                lost += not self._receive(stamps[k - WINDOW + 1])
-        lost += sum(not self._receive(stamp) for stamp in stamps[-WINDOW + 1 :])
-        known = [k for k, stamp in enumerate(stamps) if stamp in self._torque_at]
-        published = np.array([self._torque_at[stamps[k]] for k in known])
-        return Comparison(log.t[known], published, log.tau[known], lost)
-
-    def _send_first(self, stamp: int, q, qd) -> None:
-        """Repeat the first state until it has a torque: it may arrive before the trajectory, on another topic."""
-        for _ in range(100):
-            self._send(stamp, q, qd)
-            if self._receive(stamp, 0.1):
-                return
-        raise ProcessError('feedforward_node publishes no torque for the first state of the log; see its log')
-
-    def _send(self, stamp: int, q, qd) -> None:
-        """Publish one state."""
-        set_nanoseconds(self._state.header.stamp, stamp)
-        self._state.position, self._state.velocity = q.tolist(), qd.tolist()
-        self._states.publish(self._state)
-
-    def _receive(self, stamp: int, timeout: float = TORQUE_TIMEOUT) -> bool:
-        """Return whether the torque for the state of ``stamp`` (ns) arrives within ``timeout`` s."""
-        return self._client.spin_while_waiting(lambda: stamp in self._torque_at, timeout)
-
-    def _on_torque(self, message: JointState) -> None:
-        """Record a torque."""
-        self._torque_at[nanoseconds(message.header.stamp)] = np.array(message.effort)
 
 
 if __name__ == '__main__':

@@ -13,7 +13,7 @@ from support.graph import TREE
 import pytest
 import yaml
 
-from robot_dynamics_ros.nodes.parameters import definition, definitions_of
+from robot_dynamics_ros.nodes.parameter_definitions import definition, definitions_of
 
 PACKAGE = TREE / 'robot_dynamics_controllers'
 SOURCE = PACKAGE / 'src'

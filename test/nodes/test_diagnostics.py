@@ -15,7 +15,7 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.nodes import state_loop
 from robot_dynamics_ros.nodes.bringup import NODES
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
-from robot_dynamics_ros.nodes.parameters import groups_by_node
+from robot_dynamics_ros.nodes.parameter_definitions import groups_by_node
 from robot_dynamics_ros.nodes.torque_controller import TorqueController
 from robot_dynamics_ros.nodes.torque_pipeline import MOST_REASONS, NO_INPUT, Counts
 

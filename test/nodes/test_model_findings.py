@@ -11,17 +11,17 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.model.audit import AFFECTED
-from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
 from robot_dynamics_ros.nodes.robot_loader import load_robot
+from robot_dynamics_ros.nodes.robot_requirements import requirements_of
 
+GRAVITY = requirements_of('gravity_compensation_node').needs
 # no body has the inertia of the sledge, on which the tool is fixed: 0.12 > 0.02 + 0.02
 FLAWED = TREE.replace('iyy="0.03"', 'iyy="0.12"')
 MASSLESS = re.sub('<inertial>.*?</inertial>', '', TREE, flags=re.DOTALL)
 
 
 def test_gravity_needs_no_inertia_and_other_nodes_refuse_one_that_no_body_has():
-    needs = GravityCompensationNode.needs
-    gravity = StandIn(needs)
+    gravity = StandIn(GRAVITY)
     robot = load_robot(gravity, FLAWED)
     assert not gravity.lines['error']
     assert any("warning: link 'sledge': its principal moments" in line for line in gravity.lines['warning'])
@@ -51,7 +51,7 @@ def test_inertias_are_judged_after_joints_are_locked():
     load_robot(StandIn(locked_joints=['m_slide: 0.1', 'z_turn: 0.0']), FLAWED)
 
 
-@pytest.mark.parametrize('needs', [AFFECTED, GravityCompensationNode.needs])
+@pytest.mark.parametrize('needs', [AFFECTED, GRAVITY])
 def test_a_description_without_inertials_is_told_so_first(needs):
     node = StandIn(needs)
     with pytest.raises(DynamicsError, match=r"first error: robot 'tree': no link that moves has a mass"):

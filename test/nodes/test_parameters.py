@@ -24,7 +24,13 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation.compiled_code import BINDINGS
 from robot_dynamics_ros.formats.library import share_folder
 from robot_dynamics_ros.nodes.bringup import NODES
-from robot_dynamics_ros.nodes.parameters import SOURCE, check_names, definitions, definitions_of, groups_by_node
+from robot_dynamics_ros.nodes.parameter_definitions import (
+    SOURCE,
+    check_names,
+    definitions,
+    definitions_of,
+    groups_by_node,
+)
 
 CONFIG = share_folder() / 'config' / 'nodes.yaml'
 NAMESPACE = '/in_this_process'

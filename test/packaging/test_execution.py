@@ -32,7 +32,7 @@ ALLOWED = {  # (file, what): why
     ('tools/needed_packages.py', 'importlib'): 'packages that compare and replay name',
     ('tools/short_names.py', 'importlib'): 'commands of this package, by the entry points of its installation',
     ('tools/processes.py', 'subprocess'): 'nodes of this package, a list of arguments, no shell',
-    ('nodes/parameters.py', 'yaml.load'): 'a file of this package, with a SafeLoader',
+    ('nodes/parameter_definitions.py', 'yaml.load'): 'a file of this package, with a SafeLoader',
     ('formats/untrusted_yaml.py', 'yaml.load'): 'with _PlainLoader, a SafeLoader: see below',
 }
 

@@ -22,7 +22,7 @@ from PIL import Image
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.formats.library import share_folder
-from robot_dynamics_ros.tools import demo
+from robot_dynamics_ros.tools import demo, tracking_comparison
 
 LOG = DATA / 'aubo_i5_measured_traj1.csv'
 NAMES = Robot.named('aubo_i5').joint_names
@@ -33,8 +33,8 @@ RATE = 500.0 if matrices.exhaustive else 250.0
 DEMO = """
 import sys
 from pathlib import Path
-from robot_dynamics_ros.tools import demo
-demo.share_folder = lambda folder=Path(sys.argv.pop(1)): folder
+from robot_dynamics_ros.tools import demo, tracking_comparison
+tracking_comparison.share_folder = lambda folder=Path(sys.argv.pop(1)): folder
 demo.main()
 """
 
@@ -166,7 +166,7 @@ def run_demo(monkeypatch, tmp_path, log):
     def no_process(*_):
         raise AssertionError('a node was started')
 
-    monkeypatch.setattr(demo, 'Processes', no_process)
+    monkeypatch.setattr(tracking_comparison, 'Processes', no_process)
     monkeypatch.setattr('sys.argv', ['demo', '--log', str(log), '--output', str(tmp_path / 'output')])
     with pytest.raises(SystemExit) as caught:
         demo.main()

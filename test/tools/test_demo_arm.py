@@ -14,7 +14,7 @@ import yaml
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.nodes import parameters
+from robot_dynamics_ros.nodes import parameter_definitions
 from robot_dynamics_ros.nodes.bringup import NODES
 from robot_dynamics_ros.nodes.robot_loader import load_robot
 from robot_dynamics_ros.tools.demo_arm import DESCRIPTION, MOTION, demo_arm, description_of
@@ -63,7 +63,9 @@ def test_the_nodes_read_what_the_demo_writes(arm, tmp_path):
     written = yaml.safe_load(path.read_text())
     for node, table in written.items():
         name = node.rpartition('/')[2]
-        known = {found.name for found in parameters.definitions_of(name if name != '**' else 'simulated_arm')}
+        known = {
+            found.name for found in parameter_definitions.definitions_of(name if name != '**' else 'simulated_arm')
+        }
         assert set(table['ros__parameters']) <= known, node
     robot = load_robot(StandIn(), written['/**']['ros__parameters']['model'])
     assert robot.joint_names == arm.robot.joint_names

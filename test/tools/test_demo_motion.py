@@ -10,8 +10,10 @@ from support import graph as ros
 import rclpy
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_dynamics_ros.nodes import process
 from robot_dynamics_ros.tools import demo_motion
 from robot_dynamics_ros.tools.demo_arm import demo_arm
+from robot_dynamics_ros.tools.motion_publisher import DemoMotion
 
 NAMES = ['a', 'b', 'c', 'd', 'e', 'f']
 
@@ -20,11 +22,11 @@ def test_demo_motion_publishes_the_motion_of_a_file(tmp_path, monkeypatch):
     arm = demo_arm('aubo_i5', tip_link='wrist1_Link')
     arm.write(tmp_path)
     made = []
-    monkeypatch.setattr(demo_motion, 'run', made.append)
-    monkeypatch.setattr(demo_motion, 'arguments', lambda: ['--motion', str(tmp_path / 'motion.yaml')])
+    monkeypatch.setattr(process, 'run', made.append)
+    monkeypatch.setattr(process, 'arguments', lambda: ['--motion', str(tmp_path / 'motion.yaml')])
     demo_motion.main()
     called, (_, names) = made[0].func, made[0].args
-    assert called is demo_motion.DemoMotion
+    assert called is DemoMotion
     assert names == list(arm.robot.joint_names)
     sent = []
     rclpy.init()
@@ -47,7 +49,7 @@ def test_demo_motion_is_repeated_until_it_begins_and_begins_again_after_its_end(
     sent = []
     rclpy.init()
     try:
-        node = demo_motion.DemoMotion()
+        node = DemoMotion()
         node._trajectories = SimpleNamespace(publish=sent.append)
         node._on_timer()  # no joint state yet
         for now in (100.0, 100.2, 104.0, 106.0):

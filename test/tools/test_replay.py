@@ -12,7 +12,7 @@ import yaml
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.identification import Log
-from robot_dynamics_ros.tools import replay
+from robot_dynamics_ros.tools import log_player, replay
 
 LOG = 'measured.csv'
 KINDS = [('q', 'rad'), ('qd', 'rad_s'), ('qdd', 'rad_s2'), ('i', 'mA')]
@@ -112,10 +112,10 @@ def test_the_node_has_topics_and_parameters_of_its_own_and_lost_samples_are_an_e
         return Peer()
 
     time, torque = np.arange(3.0), np.array([[1.0], [2.0], [4.0]])
-    comparison = replay.Comparison(time[1:], torque[1:], torque[1:], lost=1)
-    monkeypatch.setattr(replay, 'Processes', Peer)
-    monkeypatch.setattr(replay, 'Client', client)
-    monkeypatch.setattr(replay, 'Player', lambda *_: MagicMock(play=lambda _: comparison))
+    comparison = log_player.Comparison(time[1:], torque[1:], torque[1:], lost=1)
+    monkeypatch.setattr(log_player, 'Processes', Peer)
+    monkeypatch.setattr(log_player, 'Client', client)
+    monkeypatch.setattr(log_player, 'Player', lambda *_: MagicMock(play=lambda _: comparison))
     log = Log(time, torque, torque, torque, torque)
     with pytest.raises(DynamicsError, match='no torque for 1 of 3 samples'):
         replay.replay(log, LOG, ['a'], {'model': 'my "arm".urdf', 'gravity': [0.0, 0.0, 9.81]}, tmp_path)
@@ -135,7 +135,7 @@ def test_the_node_has_topics_and_parameters_of_its_own_and_lost_samples_are_an_e
 @pytest.mark.parametrize('package', replay.PACKAGES)
 def test_a_missing_package_is_named(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(SystemExit, match=f'^robot_dynamics_replay: this needs {package}, which is not installed'):
+    with pytest.raises(SystemExit, match=f'^robot_dynamics_replay: this needs {package}, '):
         replay.main(['aubo_i5', LOG])
 
 

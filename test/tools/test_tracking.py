@@ -7,7 +7,7 @@ import pytest
 
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.simulation.tracking_experiment import tracked
-from robot_dynamics_ros.tools import demo
+from robot_dynamics_ros.tools import demo, tracking_comparison
 from robot_dynamics_ros.tools.demo_arm import RATE, demo_arm
 from robot_dynamics_ros.tools.motions import LECTURE
 from robot_dynamics_ros.tools.processes import ProcessError
@@ -59,7 +59,7 @@ def played(monkeypatch, tmp_path, capsys):
     """Run the command for a slide with an arm; return what it printed, and the folder of its output."""
     stand_in = InProcess()
     for name, made in (('Processes', InProcess), ('Client', InProcess), ('Tracking', lambda *_: stand_in)):
-        monkeypatch.setattr(demo, name, made)
+        monkeypatch.setattr(tracking_comparison, name, made)
     file = tmp_path / 'crane.urdf'
     file.write_text(CRANE)
     arguments = ['--model', str(file), '--effort-limit', '200, .inf', '--output', str(tmp_path / 'output')]
