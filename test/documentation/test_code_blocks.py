@@ -1,9 +1,16 @@
-"""Every code block of README and site runs, or names only what exists."""
+"""Every code block of README and site runs, or names only what exists.
 
+A block runs in an environment with what pip installs alone, unless it says that it needs ROS 2: by a comment, or by
+``ros2`` itself.
+"""
+
+import re
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 
 from support import shell_commands
+from support.pip_alone import pip_alone
 from support.shell_commands import ROOT
 
 import pytest
@@ -13,6 +20,8 @@ from rclpy.context import Context
 
 from robot_dynamics_ros import Robot
 
+WITH_ROS = ('bringup', 'demo', 'demo_motion', 'replay')
+"""Commands that say that they need ROS 2 (packaging/test_pip_alone.py)."""
 PAGES = [
     *(ROOT / name for name in ('README.md', 'CONTRIBUTING.md', 'CONVENTIONS.md', 'SECURITY.md')),
     *sorted(path for path in (ROOT / 'doc').rglob('*.md') if path.parent.name != 'parameters'),
@@ -26,14 +35,29 @@ def blocks(page: Path) -> list[tuple[str, str, int]]:
     return [(token.info, token.content, token.map[0] + 1) for token in found if not token.info.startswith('{')]
 
 
+NEEDS_ROS = 'needs ROS 2'
+"""In the comment of a line of Python or of a command."""
+
+
 def run_python(text: str, line: int, page: Path, names: dict) -> None:
-    exec(compile('\n' * line + text, page, 'exec'), names)
+    code = compile('\n' * line + text, page, 'exec')
+    with pip_alone():
+        if NEEDS_ROS not in text:
+            exec(code, names)
+            return
+        with pytest.raises(ModuleNotFoundError):
+            exec(code, {**names})
+    exec(code, names)
 
 
 def run_bash(text: str, line: int, page: Path, names: dict) -> None:
     """Check what commands name; run a compiler, for the blocks after it."""
+    for command in text.replace('\\\n', ' ').splitlines():
+        if (found := re.match(r'robot_dynamics_(\w+)', command)) is not None:
+            assert (NEEDS_ROS in command) == (found[1] in WITH_ROS), command
     for words in shell_commands.commands(text):
-        shell_commands.check(words)
+        with pip_alone() if words[0].startswith('robot_dynamics_') else nullcontext():
+            shell_commands.check(words)
         if words[0] == 'cc':
             subprocess.run([*words, '-Wall', '-Wextra', '-Werror'], check=True)
 
@@ -149,6 +173,20 @@ def test_a_command_that_names_what_does_not_exist_is_found(command, culprit):
     assert culprit in command
     with pytest.raises((AssertionError, KeyError, OSError)):
         shell_commands.check(words)
+
+
+@pytest.mark.parametrize(
+    ('run', 'text'),
+    [
+        (run_python, 'import rclpy'),  # it does not say so
+        (run_python, 'import math  # needs ROS 2'),
+        (run_bash, 'robot_dynamics_replay aubo_i5 measured.csv'),
+        (run_bash, 'robot_dynamics_export_c aubo_i5 exported  # needs ROS 2'),
+    ],
+)
+def test_a_block_that_says_wrongly_what_it_needs_is_found(run, text):
+    with pytest.raises((AssertionError, ModuleNotFoundError, pytest.fail.Exception)):
+        run(text, 1, Path('page.md'), {})
 
 
 def test_commands_are_taken_apart():

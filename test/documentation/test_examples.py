@@ -5,11 +5,11 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 
+from support import pip_alone
 from support.facade_robots import expected, robot_of, twin
 
 import numpy as np
@@ -209,11 +209,14 @@ WANTED = {
 
 
 def output_of(path):
-    """Return what a program prints; it has to succeed, and to leave no process of its group behind."""
+    """Return what a program prints in an environment without ROS 2.
+
+    It has to succeed, and to leave no process of its group behind.
+    """
     # the package that is tested here, not one that is installed beside it
     environment = os.environ | {'PYTHONPATH': str(Path(robot_dynamics_ros.__file__).parents[1])}
     with subprocess.Popen(
-        [sys.executable, path],
+        pip_alone.command(path),
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
