@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installs the package the way ROS 2 looks for it: modules, node executables, and the share folder."""
 
+import shutil
+import sys
 from glob import glob
 
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError, PlatformError
 
 PACKAGE = 'robot_dynamics_ros'
 SHARE = f'share/{PACKAGE}'
@@ -43,6 +46,23 @@ class WithNumPy(build_ext):
 
         super().finalize_options()
         self.include_dirs.insert(0, numpy.get_include())
+
+    def build_extensions(self):
+        """Say which packages have compiler and headers where these are missing."""
+        compiler = self.compiler.compiler_so[0]
+        if shutil.which(compiler) is None:
+            raise PlatformError(
+                f'{PACKAGE} needs a C compiler, and there is no {compiler!r} (CC names another one); '
+                'on Debian and Ubuntu: apt install build-essential'
+            )
+        try:
+            super().build_extensions()
+        except CompileError as error:
+            version = '{}.{}'.format(*sys.version_info)
+            raise CompileError(
+                f'{error}; the compiler says above what it lacks: Python.h, for instance, is in the package '
+                f'python{version}-dev of Debian and Ubuntu'
+            ) from None
 
 
 CALL = Extension(f'{PACKAGE}.native.call', [f'{PACKAGE}/native/call.c'], extra_compile_args=['-std=c11', '-O3'])

@@ -7,12 +7,15 @@ import sysconfig
 import tarfile
 import zipfile
 from shutil import copytree, ignore_patterns
+from types import SimpleNamespace
 
 from support.project_files import PACKAGE, ROOT
 
 import numpy as np
 import pytest
 from setuptools import Distribution
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError
 
 BUILD = 'import sys; from setuptools import build_meta; getattr(build_meta, sys.argv[1])(sys.argv[2])'
 VERSION = 'robot_dynamics_ros-0.1.0'
@@ -100,3 +103,36 @@ def test_headers_of_the_numpy_of_this_python_come_first(setup_arguments):
     command.ensure_finalized()
     assert command.include_dirs[0] == np.get_include()
     assert sysconfig.get_path('include') in command.include_dirs
+
+
+def test_a_missing_compiler_is_named_with_its_package(tmp_path):
+    copytree(ROOT / PACKAGE.name / 'native', tmp_path / PACKAGE.name / 'native', ignore=ignore_patterns('*.so'))
+    for name in ('setup.py', 'pyproject.toml'):
+        (tmp_path / name).symlink_to(ROOT / name)
+    command = [sys.executable, 'setup.py', 'build_ext']
+    environment = {**os.environ, 'CC': 'no-such-compiler'}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "needs a C compiler, and there is no 'no-such-compiler'" in done.stderr
+    assert 'apt install build-essential' in done.stderr and 'Traceback' not in done.stderr
+
+
+def test_headers_that_are_missing_are_named_with_their_package(setup_arguments, monkeypatch):
+    command = setup_arguments['cmdclass']['build_ext'](Distribution())
+    command.compiler = SimpleNamespace(compiler_so=[sys.executable])
+
+    def refuse(_):
+        raise CompileError("command 'gcc' failed with exit code 1")
+
+    monkeypatch.setattr(build_ext, 'build_extensions', refuse)
+    with pytest.raises(CompileError, match=r'exit code 1; .* python3\.\d+-dev of Debian'):
+        command.build_extensions()
+
+
+def test_sources_that_are_not_built_say_so_instead_of_a_circular_import(tmp_path):
+    copytree(PACKAGE, tmp_path / PACKAGE.name, ignore=ignore_patterns('*.so', '__pycache__'))
+    command = [sys.executable, '-c', f'import {PACKAGE.name}; {PACKAGE.name}.Robot']
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f'ImportError: {PACKAGE.name} is not built in {tmp_path}')
+    assert 'scripts/bootstrap' in last and 'in a folder that is not the clone' in last
