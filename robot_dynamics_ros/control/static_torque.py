@@ -69,13 +69,14 @@ def largest_static_torque(robot: Robot) -> StaticTorque:
     return StaticTorque(value[best, np.arange(n)], q.reshape(STARTS, n, n)[best, np.arange(n)])
 
 
-def check_static_torque(bare: Robot, loaded: Robot, what: str) -> None:
+def check_static_torque(bare: Robot, loaded: Robot, what: str, effort_limit=None) -> None:
     """Raise ArgumentError if a gravity torque of ``loaded`` within the position limits exceeds the effort limit.
 
     Joints with the same torque in ``bare``, the robot without payload, and joints without an effort limit are ignored.
-    ``what`` names the payload in the message.
+    ``what`` names the payload in the message. ``effort_limit`` (n,) is in N m (prismatic joints: N); default: that of
+    the robot.
     """
-    needed, limits = largest_static_torque(loaded), loaded.limits.effort
+    needed, limits = largest_static_torque(loaded), loaded.limits.effort if effort_limit is None else effort_limit
     alone = np.abs(bare.gravity_torque(needed.positions)[np.arange(bare.nv), np.arange(bare.nv)])
     limited = np.isfinite(limits) & (limits > 0.0)
     excess = np.where(limited, needed.torque / np.where(limited, limits, 1.0), 0.0)
@@ -85,7 +86,7 @@ def check_static_torque(bare: Robot, loaded: Robot, what: str) -> None:
         raise ArgumentError(
             f'{what}: joint {loaded.joint_names[k]!r} would need {needed.torque[k]:.4g} N m (prismatic: N) to hold the '
             f'arm against gravity at its worst position, {alone[k]:.4g} of it without the payload; its effort limit is '
-            f'{limits[k]:.4g}; choose a smaller payload, or set the parameter payload_limit'
+            f'{limits[k]:.4g}; choose a smaller payload, or set the parameter payload_limit or effort_limit'
         )
 
 

@@ -148,14 +148,19 @@ def effort_limits(stated, known, joint_names) -> np.ndarray:
     ArgumentError
         If a joint has neither limit, or ``stated`` has a wrong length or a negative entry.
     """
-    stated = _for_each('effort_limit', stated, joint_names)
-    limits = np.where(stated > 0.0, stated, known)
+    limits = stated_effort_limits(stated, known, joint_names)
     for name, limit in zip(joint_names, limits, strict=True):
         if not limit > 0.0:
             raise ArgumentError(
                 f'joint {name!r}: no effort limit is known; set the parameter effort_limit (.inf: no limit)'
             )
     return limits
+
+
+def stated_effort_limits(stated, known, joint_names) -> np.ndarray:
+    """Return the limits of ``effort_limits`` (n,), N m or N; 0 or NaN where none is known."""
+    stated = _for_each('effort_limit', stated, joint_names)
+    return np.where(stated > 0.0, stated, known)
 
 
 def rate_limits(stated, joint_names) -> np.ndarray:

@@ -1,5 +1,8 @@
 """Serves dynamics quantities, each for many states, and sets payload and gravity of the arm."""
 
+import numpy as np
+
+from robot_dynamics_ros.control.torque_limiter import stated_effort_limits
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.dynamics_services import DynamicsServices
 from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS, PayloadGravityPublisher
@@ -11,7 +14,8 @@ class DynamicsServer(BaseNode):
 
     def __init__(self, **options):
         """Declare the parameters and create the publishers of payload and gravity."""
-        super().__init__('dynamics_server', **options)
+        limits = {'effort_limit': lambda limits: stated_effort_limits(limits, np.nan, self.robot.joint_names)}
+        super().__init__('dynamics_server', limits, **options)
         self._load_publishers = {topic: PayloadGravityPublisher(self, topic) for topic in KINDS}
 
     def make_task(self) -> DynamicsServices:

@@ -20,6 +20,7 @@ from robot_dynamics_interfaces.srv import (
 from robot_dynamics_ros.codegen.object_files import lanes
 from robot_dynamics_ros.control.dynamics_query import DynamicsQuery
 from robot_dynamics_ros.control.static_torque import largest_static_torque
+from robot_dynamics_ros.control.torque_limiter import stated_effort_limits
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_check import check
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
@@ -47,7 +48,10 @@ class DynamicsServices(LifecycleTask):
         """Create the services of ``node``, a BaseNode; ``publishers`` are those of payload and gravity."""
         self._node, self.robot = node, node.robot
         self._answered = self._refused = 0
-        self.payload_gravity = PayloadGravityService(node, publishers, node.value('payload_file'))
+        self._effort_limit = stated_effort_limits(
+            node.value('effort_limit'), self.robot.limits.effort, self.robot.joint_names
+        )
+        self.payload_gravity = PayloadGravityService(node, publishers, node.value('payload_file'), self._effort_limit)
         self.effort = EffortInput(node, self.payload_gravity)
         self._set_backs: deque[tuple[int, int]] = deque()  # any thread appends, the executor removes
         self._set_back_signal = node.create_guard_condition(node.guarded(self._follow_clock))
@@ -200,7 +204,8 @@ class DynamicsServices(LifecycleTask):
         response.joint_names = query.joint_names
 
     def _check_trajectory(self, request, response) -> None:
-        check_trajectory(self.payload_gravity.robot, request, response, self._node.locked_joint_names)
+        robot, ignored = self.payload_gravity.robot, self._node.locked_joint_names
+        check_trajectory(robot, request, response, ignored, self._effort_limit)
 
 
 def _flat(values: np.ndarray) -> array.array:

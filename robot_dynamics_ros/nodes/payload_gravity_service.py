@@ -35,12 +35,13 @@ class PayloadGravityService:
     The node's parameters payload_limit, gravity_limit and load_ramp_time act at each request.
     """
 
-    def __init__(self, node, publishers: dict[str, PayloadGravityPublisher], path: str):
+    def __init__(self, node, publishers: dict[str, PayloadGravityPublisher], path: str, effort_limit=None):
         """Begin with the payload in the file ``path`` ('': none is kept) and the gravity of the node's robot.
 
-        ModelError names the file if it is broken.
+        ``effort_limit`` is that of ``check_static_torque`` for a payload. ModelError names the file if it is broken.
         """
         self._node, self._publishers, self._path = node, publishers, path
+        self._effort_limit = effort_limit
         self._carrying = CarryingRobot(node.robot)
         now = self._now()
         gravity = PayloadGravity.of(node.robot).gravity
@@ -146,7 +147,8 @@ class PayloadGravityService:
         if payload.mass and not self._node.value('payload_limit'):
             check_tree(self._node.robot.model, 'payload without the parameter payload_limit')
             bare = self._node.robot.with_gravity(gravity)
-            check_static_torque(bare, bare.with_payload(payload, frame), f'mass: {payload.mass:g} kg on {frame!r}')
+            what = f'mass: {payload.mass:g} kg on {frame!r}'
+            check_static_torque(bare, bare.with_payload(payload, frame), what, self._effort_limit)
 
     def _ramp_of(self, kept: KeptPayload) -> PayloadRamp:
         """Return the ramp that a file holds; DynamicsError names what is wrong for the node's robot."""

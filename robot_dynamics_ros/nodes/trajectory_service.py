@@ -12,15 +12,16 @@ from robot_dynamics_ros.messages.trajectory_torques import set_peaks
 from robot_dynamics_ros.robot import Robot
 
 
-def check_trajectory(robot: Robot, request, response, ignored=()) -> None:
+def check_trajectory(robot: Robot, request, response, ignored=(), effort_limit=None) -> None:
     """Fill the response to a ``CheckTrajectory`` request; DynamicsError names what is wrong with it.
 
-    Joints of the trajectory that are ``ignored`` are not in the response.
+    Joints of the trajectory that are ``ignored`` are not in the response. ``effort_limit`` is that of ``check``.
     """
     message = without_joints(request.trajectory, ignored)
     if not message.points:
         raise ArgumentError('trajectory: it has no points')
-    found = check(robot, trajectory_of(robot.joint_names, message), request.sample_period or PERIOD)
+    trajectory = trajectory_of(robot.joint_names, message)
+    found = check(robot, trajectory, request.sample_period or PERIOD, effort_limit)
     order = np.argsort(permutation(robot.joint_names, message.joint_names))
     set_peaks(response, found, order)
     response.joint_names = message.joint_names

@@ -95,7 +95,7 @@ def test_the_joint_that_cannot_hold_is_named_with_both_torques():
     assert str(error.value) == (
         "mass: 2 kg: joint 'elbow' would need 5.886 N m (prismatic: N) to hold the arm against gravity at its worst "
         'position, 1.962 of it without the payload; its effort limit is 5; choose a smaller payload, or set the '
-        'parameter payload_limit'
+        'parameter payload_limit or effort_limit'
     )
 
 

@@ -1,5 +1,6 @@
 """``~/check_trajectory`` of a running dynamics_server: results in the order of the request, and the motion again."""
 
+import re
 from itertools import pairwise
 
 from support import graph as ros
@@ -100,6 +101,19 @@ def test_what_no_stretching_helps_is_reported_without_nan(graph):
     assert min(response.effort_margin) < 0.0
     assert (response.effort_limit[3], response.effort_margin[3]) == (0.0, 0.0)
     assert all(np.isfinite(getattr(response, field)).all() for field in PER_JOINT)
+
+
+def test_effort_limits_that_are_stated_replace_those_of_the_description(graph):
+    """Without them a motion of an arm whose limits nobody knows is feasible."""
+    unknown = re.sub('effort="[^"]*"', 'effort="0"', named_urdf('aubo_i5').read_text(encoding='utf-8'))
+    message, stated = ros.trajectory(NAMES, 0, *points()), [150.0, 10.0, 0.0, 150.0, 150.0, float('inf')]
+    with graph.parameters(NODE, robot_description=unknown, binding='generic'):
+        assert ask(graph, message).feasible
+        with graph.parameters(NODE, effort_limit=stated):
+            response = ask(graph, message)
+    assert response.effort_limit.tolist() == [150.0, 10.0, 0.0, 150.0, 150.0, 0.0]
+    assert response.effort_margin[0] == pytest.approx(150.0 - abs(response.peak_effort[0]))
+    assert response.success and not response.feasible and response.effort_margin[1] < 0.0
 
 
 WRONG = {

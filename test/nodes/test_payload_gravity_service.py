@@ -52,8 +52,8 @@ class StandIn:
         self.published.append(message)
 
 
-def service_of(node, path=''):
-    return PayloadGravityService(node, dict.fromkeys(KINDS, node), str(path))
+def service_of(node, path='', effort_limit=None):
+    return PayloadGravityService(node, dict.fromkeys(KINDS, node), str(path), effort_limit)
 
 
 def gravity_request(x, y, z, **fields):
@@ -92,6 +92,13 @@ def test_a_ramp_that_never_ends_is_refused_and_the_old_payload_stays(ramp_time):
     with pytest.raises(ArgumentError, match='ramp_time'):
         service.set_payload(SetPayload.Request(ramp_time=ramp_time), None)
     assert service.current.payload.mass == BODY['mass']
+
+
+def test_a_payload_has_to_be_held_with_the_effort_limits_that_are_stated():
+    request = SetPayload.Request(mass=2.5)
+    service_of(StandIn()).set_payload(request, None)
+    with pytest.raises(ArgumentError, match=r'its effort limit is 30; .* the parameter payload_limit or effort_limit'):
+        service_of(StandIn(), effort_limit=np.full(6, 30.0)).set_payload(request, None)
 
 
 def test_both_are_published_at_every_activation():
@@ -234,7 +241,7 @@ def test_the_rated_payload_is_carried_and_a_car_is_not():
         service.set_payload(SetPayload.Request(mass=200.0, frame='ee_link'), None)
     found = re.match(
         r"mass: 200 kg on 'ee_link': joint '(\w+)' would need (\S+) N m .*, (\S+) of it without the payload; "
-        r'its effort limit is (\S+); choose a smaller payload, or set the parameter payload_limit$',
+        r'its effort limit is (\S+); choose a smaller payload, or set the parameter payload_limit or effort_limit$',
         str(error.value),
     )
     joint = ROBOT.joint_names.index(found[1])
