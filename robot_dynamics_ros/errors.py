@@ -1,5 +1,11 @@
 """Exceptions of the library. Each names the argument or element, what was expected and what was found."""
 
+import difflib
+from collections.abc import Iterable
+
+LONGEST_NAME = 200
+"""Characters of a name that are compared with known ones."""
+
 
 class DynamicsError(Exception):
     """Base of all exceptions of this package."""
@@ -44,3 +50,17 @@ class UnknownNameError(InputError, KeyError):
 
 class ControllerError(InputError):
     """A robot's controller that cannot be reached, or says what cannot be used; the message says what."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return 'did you mean ...?' with the known name that is nearest to a wrong one, '' where none is near."""
+    near = difflib.get_close_matches(str(name)[:LONGEST_NAME], list(known), 1)
+    return f'did you mean {near[0]!r}?' if near else ''
+
+
+def alternatives(name: str, known: Iterable[str]) -> str:
+    """Return the nearest of the known names, if any is near, and all of them."""
+    known = list(known)
+    listed = f'there are {", ".join(known) or "none"}'
+    near = nearest(name, known)
+    return f'{near} T{listed[1:]}' if near else listed

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.errors import ArgumentError, UnknownNameError, alternatives
 from robot_dynamics_ros.formats.urdf import inertials_from_urdf
 from robot_dynamics_ros.model.audit import ROUNDING
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, moved, ten_parameters
@@ -178,7 +178,7 @@ class Payload:
                 raise ArgumentError(f'link: required, since the links with a mass are: {", ".join(heavy) or "none"}')
             link = heavy[0]
         if link not in inertials:
-            raise UnknownNameError(f'no link {link!r}; there are {", ".join(inertials)}')
+            raise UnknownNameError(f'no link {link!r}; {alternatives(link, inertials)}')
         return cls(*inertials[link])
 
     @classmethod
@@ -191,17 +191,17 @@ class Payload:
         return cls(mass, center, product(R, np.diag(mass * (x + y + z - squares)), R.T))
 
 
-def carrying_frame(model: Model, name: str | None) -> str:
+def carrying_frame(model: Model, name: str | None, argument: str = 'link') -> str:
     """Return the name of the frame that carries a payload, by default the last link.
 
-    Raises UnknownNameError for a frame that ``model`` does not have, ArgumentError for none where there are several
-    tips.
+    Raises UnknownNameError for a frame that ``model`` does not have, ArgumentError naming the ``argument`` for none
+    where there are several tips.
     """
     if name is None:
         parents = model.arrays.parent[1:]
         tips = [link for i, link in enumerate(model.link_names) if i not in parents]
         if len(tips) > 1:
-            raise ArgumentError(f'link: required, since {model.name} has several tips: {", ".join(tips)}')
+            raise ArgumentError(f'{argument}: required, since {model.name} has several tips: {", ".join(tips)}')
         return model.link_names[-1]
     model.frame(name)
     return name

@@ -1,12 +1,29 @@
 """Dynamics quantities at a batch of states, given as flat lists in any joint order and returned in that order."""
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from robot_dynamics_ros.control.compensation import TERMS
 from robot_dynamics_ros.control.joint_order import permutation
-from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.robot import Robot
+
+FIELDS = {'q': 'positions', 'qd': 'velocities', 'qdd': 'accelerations', 'tau': 'efforts'}
+"""Lists of a query by the arguments of ``Robot`` that they become."""
+ARGUMENT = re.compile(r"(?<![\w'])(qdd|qd|q|tau)(?![\w'])")
+
+
+@contextmanager
+def arguments_named_as_fields() -> Iterator[None]:
+    """Name lists, not arguments of ``Robot``, in an ArgumentError."""
+    try:
+        yield
+    except ArgumentError as error:
+        raise ArgumentError(ARGUMENT.sub(lambda found: FIELDS[found[1]], str(error))) from error
 
 
 class DynamicsQuery:
@@ -50,7 +67,8 @@ class DynamicsQuery:
 
     def mass_matrix(self, out=None) -> np.ndarray:
         """Return M (count, n, n) at ``positions``, that of the tree of joints."""
-        M = self._robot.mass_matrix(self.batch['positions'], out=out)
+        with arguments_named_as_fields():
+            M = self._robot.mass_matrix(self.batch['positions'], out=out)
         if self._permuted:
             M[...] = M[:, self._from_robot[:, None], self._from_robot]
         return M
@@ -60,14 +78,18 @@ class DynamicsQuery:
 
         The generic kernel computes it, since specialised code would have to be compiled for each link.
         """
-        return self._ordered(
-            self._robot.with_binding('generic').jacobian(self.batch['positions'], link, reference_frame)
-        )
+        robot, q = self._robot.with_binding('generic'), self.batch['positions']
+        try:
+            with arguments_named_as_fields():
+                return self._ordered(robot.jacobian(q, link, reference_frame))
+        except UnknownNameError as error:
+            raise UnknownNameError(f'link: {error}') from error
 
     def forward_dynamics(self) -> np.ndarray:
         """Return the accelerations (count, n) under ``efforts``, without friction."""
         q, qd, tau = (self.batch[name] for name in ('positions', 'velocities', 'efforts'))
-        return self._ordered(self._robot.forward_dynamics(q, qd, tau))
+        with arguments_named_as_fields():
+            return self._ordered(self._robot.forward_dynamics(q, qd, tau))
 
     def inverse_dynamics(self) -> dict[str, np.ndarray]:
         """Return the terms of the torque (count, n) by name.
@@ -77,12 +99,13 @@ class DynamicsQuery:
         """
         check_tree(self._robot.model, 'inverse dynamics')
         q, qd, qdd = (self.batch[name] for name in ('positions', 'velocities', 'accelerations'))
-        terms: dict[str, np.ndarray] = {
-            'gravity': self._robot.gravity_torque(q),
-            'coriolis': self._robot.coriolis_torque(q, qd),
-            'inertia': self._robot.inertia_torque(q, qdd),
-        }
-        terms['friction'] = self._robot.friction_torque(qd, sum(terms.values()))
+        with arguments_named_as_fields():
+            terms: dict[str, np.ndarray] = {
+                'gravity': self._robot.gravity_torque(q),
+                'coriolis': self._robot.coriolis_torque(q, qd),
+                'inertia': self._robot.inertia_torque(q, qdd),
+            }
+            terms['friction'] = self._robot.friction_torque(qd, sum(terms.values()))
         if not np.isfinite(sum(terms.values())).all():
             raise ArgumentError('inverse_dynamics: the torque overflows; reduce positions, velocities or accelerations')
         return {term: self._ordered(terms[term]) for term in TERMS}

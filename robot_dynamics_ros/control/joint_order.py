@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
-from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.errors import ArgumentError, UnknownNameError, alternatives
 
 MOST_LISTED = 20
 """Number of joint names in an error text."""
@@ -49,7 +49,7 @@ def permutation(wanted, given, ignored=()) -> np.ndarray:
     """Return ``places_of``; UnknownNameError if ``given`` has a joint that is neither ``wanted`` nor ``ignored``."""
     unknown = [name for name in given if name not in wanted and name not in ignored]
     if unknown:
-        raise UnknownNameError(f'unknown joint {unknown[0]!r}; the robot has {", ".join(wanted)}')
+        raise UnknownNameError(f'unknown joint {unknown[0]!r}; {alternatives(unknown[0], wanted)}')
     return places_of(wanted, given)
 
 

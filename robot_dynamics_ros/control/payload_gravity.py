@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from robot_dynamics_ros.control.ramp import Ramp
-from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.payload import Payload, carrying_frame
 from robot_dynamics_ros.robot import Robot
 
@@ -158,7 +158,10 @@ def carrier(robot: Robot, payload: Payload, frame: str) -> str:
     fixed to the last link: specialised code has run-time inertia for that link only.
     """
     check_size(payload)
-    name = carrying_frame(robot.model, frame or None)
+    try:
+        name = carrying_frame(robot.model, frame or None, 'frame')
+    except UnknownNameError as error:
+        raise UnknownNameError(f'frame: {error}') from error
     on_last_link = robot.model.frame(name).link == len(robot.link_names) - 1
     if payload.mass and not on_last_link and robot.binding != 'generic':
         raise ArgumentError(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.errors import ArgumentError, UnknownNameError, alternatives
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.evaluation.loop_rank import independent_constraints
 
@@ -110,7 +110,7 @@ def _velocities(evaluator: Evaluator, actuated) -> np.ndarray:
         raise ArgumentError(f'actuated: expected a list of joint names, got {actuated!r:.80}')
     for joint in actuated:
         if joint not in model.joint_names:
-            raise UnknownNameError(f'actuated: no joint {joint!r}; there are {", ".join(model.joint_names)}')
+            raise UnknownNameError(f'actuated: no joint {joint!r}; {alternatives(joint, model.joint_names)}')
         if actuated.count(joint) > 1:
             raise ArgumentError(f'actuated: joint {joint!r} occurs twice')
     first = model.arrays.first

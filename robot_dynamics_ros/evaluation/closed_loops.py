@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.errors import ArgumentError, LoopError, UnknownNameError
+from robot_dynamics_ros.errors import ArgumentError, LoopError, UnknownNameError, alternatives
 from robot_dynamics_ros.evaluation.described_robot import DescribedRobot
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, written
 from robot_dynamics_ros.evaluation.loop_rank import (
@@ -288,7 +288,7 @@ def _torques_of_closures(model: Model, torques) -> np.ndarray:
     given = {name: validation.numbers(f'torques[{name!r}]', value) for name, value in torques.items()}
     for name, value in given.items():
         if name not in closures:
-            raise UnknownNameError(f'torques: no closure {name!r}; there are {", ".join(closures) or "none"}')
+            raise UnknownNameError(f'torques: no closure {name!r}; {alternatives(name, closures)}')
         validation.check_finite(f'torques[{name!r}]', value)
     try:
         shape = np.broadcast_shapes(*(value.shape for value in given.values()))

@@ -6,7 +6,7 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.algorithms.program import WRENCH, WRENCHES, WRENCHES_AT_POINTS
-from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.errors import ArgumentError, UnknownNameError, alternatives
 from robot_dynamics_ros.model.model import Frame, Model
 
 NAME = 'wrenches'
@@ -85,7 +85,7 @@ def _at_points(model: Model, wrenches: dict, reference_frame: str, vectors, pose
 def _on_frame(model: Model, link: str, value, vectors) -> np.ndarray:
     """Return the wrenches (..., 6) on a link or frame."""
     if link not in model.frames:
-        raise UnknownNameError(f'{NAME}: no link {link!r}; there are {", ".join(model.frames)}')
+        raise UnknownNameError(f'{NAME}: no link {link!r}; {alternatives(link, model.frames)}')
     return _numbers(f'{NAME}[{link!r}]', value, (6,), vectors)
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.errors import ModelError, alternatives
 from robot_dynamics_ros.formats.untrusted_text import read_text
 from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.arrays import ModelArrays
@@ -72,7 +72,8 @@ def with_actuators(model: Model, source: Source) -> Model:
         unknown = [joint for joint in table if joint not in model.joint_names]
         missing = [joint for joint in model.joint_names if joint not in table]
         if unknown:
-            raise ModelError(f'{where}: {quantity}: no joint {unknown[0]!r} in {model.name}')
+            known = alternatives(unknown[0], model.joint_names)
+            raise ModelError(f'{where}: {quantity}: no joint {unknown[0]!r} in {model.name}; {known}')
         if missing:
             expected = f'expected {len(model.joint_names)} joints, got {len(table)}'
             raise ModelError(f'{where}: {quantity}: {expected}: {missing[0]!r} is missing')

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from robot_dynamics_ros.errors import ModelError, UnknownNameError
+from robot_dynamics_ros.errors import ModelError, UnknownNameError, alternatives
 from robot_dynamics_ros.formats.actuators import with_actuators
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.model.model import Model
@@ -32,7 +32,7 @@ def named_urdf(name: str) -> Path:
     """Return the URDF file of a robot; UnknownNameError lists the names that exist."""
     known = model_names()
     if name not in known:
-        raise UnknownNameError(f'robot {name!r} is not part of the package; available: {", ".join(known)}')
+        raise UnknownNameError(f'robot {name!r} is not part of the package; {alternatives(name, known)}')
     return share_folder() / 'urdf' / f'{name}.urdf'
 
 

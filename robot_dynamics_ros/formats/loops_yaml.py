@@ -9,7 +9,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.errors import ModelError, alternatives
 from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.loop_types import GAIN, TOLERANCE, Coupling, LoopClosure, Loops
 from robot_dynamics_ros.model.loops import LARGEST_POLYNOMIAL, with_loops
@@ -54,7 +54,7 @@ def _closure(model: Model, where: str, row) -> LoopClosure:
     for side in ('link_a', 'link_b'):
         link = row.get(side)
         if link is not None and untrusted_values.name(f'{where}: {side}', link) not in model.frames:
-            raise ModelError(f'{where}: {side}: no link {link!r}')
+            raise ModelError(f'{where}: {side}: no link {link!r}; {alternatives(link, model.frames)}')
     return LoopClosure(**row)
 
 

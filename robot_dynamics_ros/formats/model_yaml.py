@@ -44,7 +44,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.errors import ModelError, alternatives
 from robot_dynamics_ros.formats.actuators import COUPLING, ratios_of
 from robot_dynamics_ros.formats.loops_yaml import loops_written, with_loops_read
 from robot_dynamics_ros.formats.untrusted_text import check_moving_links, read_text
@@ -130,7 +130,7 @@ def _model(content) -> tuple[Model, np.ndarray]:
             f'{where}: link', untrusted_values.table(where, row, ('link', *_POSE), ('link',))['link']
         )
         if link not in number:
-            raise ModelError(f'{where}: no link {link!r}')
+            raise ModelError(f'{where}: no link {link!r}; {alternatives(link, number)}')
         frames[frame] = Frame(number[link], *_pose(where, row))
     model = Model.of(name, base_link, joints, frames, base_inertia=base_inertia)
     model = with_loops_read(model, content.get('loops', {}))

@@ -20,7 +20,7 @@ def body_of(robot: Robot, message) -> tuple[str, Payload]:
 
     DynamicsError names the field that is wrong for ``robot``, which has no payload.
     """
-    ixx, iyy, izz, ixy, ixz, iyz = message.inertia
+    ixx, iyy, izz, ixy, ixz, iyz = validation.finite('inertia', message.inertia, (6,))
     payload = Payload(message.mass, message.com, np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]))
     return carrier(robot, payload, message.frame), payload
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
+from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError, alternatives
 from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.audit import audit_model, audited
 from robot_dynamics_ros.model.configuration import is_no_quaternion, joint_pose
@@ -100,7 +100,7 @@ def with_locked_joints(model: Model, positions: Mapping) -> Model:
         raise ArgumentError(f'positions: expected a mapping joint: position, got {untrusted_values.shown(positions)}')
     for joint in positions:
         if joint not in model.joint_names:
-            raise UnknownNameError(f'no joint {joint!r}; there are {", ".join(model.joint_names)}')
+            raise UnknownNameError(f'no joint {joint!r}; {alternatives(joint, model.joint_names)}')
     parts = [
         _locked(part, positions[part.name]) if part.kind != 'fixed' and part.name in positions else part
         for part in _parts(model)

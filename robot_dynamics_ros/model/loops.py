@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
+from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError, alternatives
 from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.joint_types import KINDS
@@ -88,8 +88,8 @@ def _closure(model: Model, loop: LoopClosure) -> LoopClosure:
     link_a, link_b = (base if link is None else link for link in (loop.link_a, loop.link_b))
     for side, link in (('link_a', link_a), ('link_b', link_b)):
         if not isinstance(link, str) or link not in model.frames:
-            known = ', '.join(model.frames)
-            raise UnknownNameError(f'{where}: {side}: no link {untrusted_values.shown(link)}; there are {known}')
+            known = alternatives(link, model.frames)
+            raise UnknownNameError(f'{where}: {side}: no link {untrusted_values.shown(link)}; {known}')
     if model.frame(link_a).link == model.frame(link_b).link:
         raise ModelError(f'{where}: {link_a!r} and {link_b!r} are one rigid body')
     forces = {
@@ -112,9 +112,8 @@ def _coupling(model: Model, loop: Coupling) -> Coupling:
         if joint is None and joint is not loop.joint:
             continue
         if joint not in model.joint_names:
-            raise ModelError(
-                f'{where}: no joint {untrusted_values.shown(joint)}; there are {", ".join(model.joint_names)}'
-            )
+            known = alternatives(joint, model.joint_names)
+            raise ModelError(f'{where}: no joint {untrusted_values.shown(joint)}; {known}')
         kind = model.joint_kinds[model.joint_names.index(joint)]
         if KINDS[kind].coordinates != 1:
             raise ModelError(f'{where}: joint {joint!r} is {kind}; expected a joint of one coordinate')

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.errors import ModelError, UnknownNameError
+from robot_dynamics_ros.errors import ModelError, UnknownNameError, alternatives
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.joint_types import KINDS, Joint, axis_and_pitch, directions_of
 from robot_dynamics_ros.model.linear_algebra import cross, product
@@ -200,7 +200,7 @@ class Model:
     def frame(self, name: str) -> Frame:
         """Return the frame of this name; UnknownNameError lists the names that exist."""
         if not isinstance(name, str) or name not in self.frames:
-            raise UnknownNameError(f'no link {name!r:.80}; there are {", ".join(self.frames)}')
+            raise UnknownNameError(f'no link {name!r:.80}; {alternatives(name, self.frames)}')
         return self.frames[name]
 
     def joint_of_velocity(self, index: int) -> str:

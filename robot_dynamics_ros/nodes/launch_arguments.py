@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
+from robot_dynamics_ros.errors import nearest
+
 PACKAGE = 'robot_dynamics_ros'
 OF_LAUNCH_ROS = 'ros_'
 """Begins the names of launch configurations that launch_ros sets, such as ros_namespace."""
@@ -60,5 +62,4 @@ def _is_started(file: Path, command: Sequence[str]) -> bool:
 
 
 def _meant(name: str, names: list[str]) -> str:
-    near = difflib.get_close_matches(name, names, 1)
-    return f'; did you mean {near[0]!r}?' if near else '; --show-args lists them'
+    return f'; {nearest(name, names) or "--show-args lists them"}'

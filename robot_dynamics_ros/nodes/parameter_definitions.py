@@ -1,6 +1,5 @@
 """Parameters of the nodes as ``parameters.yaml`` defines them; importing it needs no ROS."""
 
-import difflib
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError, nearest
 
 SOURCE = Path(__file__).with_name('parameters.yaml')
 OURS = 'robot_dynamics_ros::'
@@ -71,10 +70,9 @@ def check_names(undeclared: Iterable[str]) -> None:
     known = {found.name for node in groups_by_node() for found in definitions_of(node)}
     unknown = [name for name in undeclared if not name.startswith(OF_RCLPY) and name not in known]
     if unknown:
-        near = difflib.get_close_matches(unknown[0], known, 1)
-        suggestion = f'; did you mean {near[0]!r}?' if near else ''
+        near = nearest(unknown[0], known)
         more = f' (and {len(unknown) - 1} more)' if len(unknown) > 1 else ''
-        raise ArgumentError(f'parameter {unknown[0]!r}{more}: no node of this package has it{suggestion}')
+        raise ArgumentError(f'parameter {unknown[0]!r}{more}: no node of this package has it{near and f"; {near}"}')
 
 
 @cache

@@ -85,7 +85,7 @@ def test_the_lists_are_not_changed():
 
 def test_wrong_names_are_named():
     rest = np.zeros(6)
-    with pytest.raises(UnknownNameError, match=r"^unknown joint 'elbow'; the robot has shoulder_joint, upperArm_joint"):
+    with pytest.raises(UnknownNameError, match=r"^unknown joint 'elbow'; there are shoulder_joint, upperArm_joint"):
         DynamicsQuery(ROBOT, [*NAMES[:5], 'elbow'], positions=rest)
     with pytest.raises(UnknownNameError, match=r"^joint 'wrist3_joint' is missing; given: shoulder_joint"):
         DynamicsQuery(ROBOT, NAMES[:5], positions=rest)
@@ -142,6 +142,27 @@ def test_friction_that_grows_with_the_load_is_that_of_the_whole_torque():
 @pytest.mark.parametrize('count', [0, 1, 3])
 def test_states_are_counted(count):
     assert DynamicsQuery(ROBOT, [], positions=np.zeros(6 * count)).count == count
+
+
+@pytest.mark.parametrize(
+    ('query', 'huge', 'message'),
+    [
+        ('mass_matrix', 'positions', r"^positions\[0, 3\]: the angle 1e\+200 rad of joint 'wrist1_joint' is not below"),
+        ('forward_dynamics', 'efforts', '^forward_dynamics: .* some of positions, velocities, efforts are too large$'),
+        ('inverse_dynamics', 'velocities', '^bias_torque: .* some of positions, velocities are too large$'),
+    ],
+)
+def test_errors_name_the_lists_of_the_query(query, huge, message):
+    """And not the arguments of the library that they become."""
+    lists = {name: np.zeros(6) for name in ('positions', 'velocities', 'accelerations', 'efforts')}
+    lists[huge][3] = 1e200 if huge in ('positions', 'velocities') else 1.7e308
+    with pytest.raises(ArgumentError, match=message):
+        getattr(DynamicsQuery(ROBOT, [], **lists), query)()
+
+
+def test_the_field_of_an_unknown_link_is_named():
+    with pytest.raises(UnknownNameError, match=r"^link: no link 'ee_lnk'; did you mean 'ee_link'\? There are "):
+        DynamicsQuery(ROBOT, [], positions=np.zeros(6)).jacobian('ee_lnk', 'local')
 
 
 def test_locked_joints_are_ignored_and_not_in_the_result():

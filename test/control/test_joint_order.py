@@ -74,9 +74,9 @@ def test_a_joint_given_twice_is_named(function):
 
 
 def test_a_joint_of_another_robot_is_named():
-    with pytest.raises(UnknownNameError, match=r"^unknown joint 'gripper'; the robot has shoulder, elbow, wrist$"):
+    with pytest.raises(UnknownNameError, match=r"^unknown joint 'gripper'; there are shoulder, elbow, wrist$"):
         permutation(NAMES, ['wrist', 'gripper', 'shoulder', 'elbow'])
-    with pytest.raises(UnknownNameError, match=r"^unknown joint 'Elbow'; the robot has shoulder, elbow, wrist$"):
+    with pytest.raises(UnknownNameError, match=r"^unknown joint 'Elbow'; did you mean 'elbow'\? There are shoulder, "):
         permutation(NAMES, ['wrist', 'Elbow', 'shoulder'])
 
 

@@ -53,7 +53,7 @@ def test_joints_with_mimic_are_coupled_on_request():
     ('description', 'error', 'message'),
     [
         ('arm.urdf.xacro', ModelError, 'expected a URDF; write one: xacro arm.urdf.xacro > arm.urdf'),
-        ('no_such_robot', UnknownNameError, 'available: aubo_i5'),
+        ('no_such_robot', UnknownNameError, 'there are aubo_i5'),
         ('nowhere.xml', ModelError, 'nowhere.xml'),
         (MJCF, ModelError, '<mujoco>: expected <robot>'),  # text is that of a URDF: it names no files
     ],
