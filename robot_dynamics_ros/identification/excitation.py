@@ -162,7 +162,17 @@ def optimise_excitation(
 
 
 def _noise(robot: Robot, noise, effort) -> np.ndarray:
-    """Return the standard deviation of each joint's torque (n,), by default the effort limits."""
+    """Return the standard deviation of each joint's torque (n,), by default the effort limits.
+
+    ArgumentError names a joint without an effort limit where there is no ``noise``.
+    """
+    if noise is None:
+        for name, limit in zip(robot.joint_names, effort, strict=True):
+            if not 0.0 < limit < np.inf:
+                raise ArgumentError(
+                    f'joint {name!r} has no effort limit, to which its noise would be proportional: state noise (N m), '
+                    'or the limit in the description'
+                )
     return validation.of_each_joint('noise', effort if noise is None else noise, robot.nv, zero=False)
 
 

@@ -1,10 +1,12 @@
 """Exciting trajectories: condition number, gradient, limits at all times, forbidden positions, refusals."""
 
+from support.facade_robots import TREE
 from support.small_robots import AUBO, general, joint, link, robot
 
 import numpy as np
 import pytest
 
+from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification import condition_numbers, optimise_excitation
 from robot_dynamics_ros.identification.excitation import _Excitation
@@ -134,6 +136,14 @@ def test_condition_numbers_are_those_of_the_definition():
     assert abs(condition_numbers(SLIDER, q, qd, qdd, 5.0 * noise).weighted / found.weighted - 1.0) < 1e-10
     still = np.zeros((3, 2))
     assert condition_numbers(SLIDER, still, still, still) == (np.inf, np.inf)
+
+
+def test_a_missing_effort_limit_is_named_where_the_noise_is_proportional_to_it():
+    unlimited = Robot.from_urdf(TREE)
+    states = np.zeros((3, 10, 3))
+    with pytest.raises(ArgumentError, match=r"^joint 'a_wag' has no effort limit, .*: state noise \(N m\), "):
+        condition_numbers(unlimited, *states)
+    assert condition_numbers(unlimited, *states, noise=[1.0]) == (np.inf, np.inf)
 
 
 def test_the_time_limit_ends_a_search_within_limits():
