@@ -5,7 +5,9 @@ batch apart. Numba would compile another version of a kernel for any other array
 """
 
 import math
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -206,3 +208,14 @@ def _rows(array: np.ndarray, shape: tuple[int, ...], item: tuple[int, ...]) -> n
     if not array.flags.carray:
         array = np.array(array, order='C')
     return array.reshape(math.prod(shape[: len(shape) - len(item)]), *item)
+
+
+def output_folder(name: str, value: str | Path) -> Path:
+    """Return ``value``, a folder that need not exist yet, as a path; ArgumentError where nothing can be written."""
+    path = Path(value)
+    there = next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise ArgumentError(f'{name}: {there} is a file; expected a folder, which need not exist yet')
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise ArgumentError(f'{name}: {there} is not writable')
+    return path

@@ -5,6 +5,7 @@ from inspect import cleandoc
 from pathlib import Path
 from types import FunctionType
 
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.algorithms.program import algorithm_of
 from robot_dynamics_ros.algorithms.table import ALGORITHMS, OF_A_FRAME, Algorithm
 from robot_dynamics_ros.codegen import c
@@ -55,7 +56,7 @@ def write_c(
     model = evaluator.model
     if not model.joint_names:
         raise ModelError(f'{model.name}: no joint moves, so that there is nothing to export')
-    folder = Path(folder)
+    folder = validation.output_folder('folder', folder)
     try:
         functions = _functions(evaluator, identifier(model.name, 'robot'), programs, methods)
         export = c.Export(model, digest, evaluator.inputs, functions)

@@ -1,7 +1,6 @@
 """Compare the formulations of rigid-body dynamics with each other and with the compiled kernels; draw figures."""
 
 import argparse
-import os
 import sys
 import time
 from pathlib import Path
@@ -49,7 +48,7 @@ def run(options) -> None:
     check_packages([*PACKAGES, *(VIEW_PACKAGES if options.view else ())])
     from robot_dynamics_ros.tools.figure_files import write_figures  # noqa: PLC0415  (needs matplotlib)
 
-    _check_folder(options.output)
+    validation.output_folder('--output', options.output)
     described = Robot.from_description(options.robot)
     robot = described.chain(options.base_link, options.tip_link, options.gravity)
     masses = _masses(options.payload)
@@ -134,15 +133,6 @@ def _step(value: float) -> float:
     if not 1e-6 <= value <= 0.1:
         raise ArgumentError(f'--step: expected 1e-6 to 0.1 s, got {value:g}')
     return value
-
-
-def _check_folder(path: Path) -> None:
-    """Raise ArgumentError unless files can be written to a folder, which need not exist yet."""
-    there = next(place for place in (path.absolute(), *path.absolute().parents) if place.exists())
-    if not there.is_dir():
-        raise ArgumentError(f'--output: {there} is not a folder')
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise ArgumentError(f'--output: {there} is not writable')
 
 
 def parser() -> argparse.ArgumentParser:

@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.demo_arm import AUBO_I5, DESCRIPTION, demo_arm, description_of
@@ -47,7 +48,7 @@ def run(options) -> None:
     check_packages(PACKAGES)
     from robot_dynamics_ros.tools.tracking_comparison import play_motions  # noqa: PLC0415  (needs ROS and matplotlib)
 
-    options.output.mkdir(parents=True, exist_ok=True)
+    validation.output_folder('--output', options.output).mkdir(parents=True, exist_ok=True)
     if options.model:
         arm = demo_arm(options.model, **description_of(vars(options)))
         for note in arm.notes:

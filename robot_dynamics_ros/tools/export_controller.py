@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.c_library import library_source
 from robot_dynamics_ros.control.compensation_policy import PRESETS, CompensationPolicy
 from robot_dynamics_ros.control.driven_robot import with_followers
@@ -55,7 +56,7 @@ def write_package(options) -> list[Path]:
         raise ArgumentError(f'--rate: expected 1 to {LARGEST_RATE} Hz, got {options.rate}')
     name = checked_name(options.package or f'{library.prefix.lower()}_controllers')
     package = ControllerPackage(name, library, robot.joint_names, preset, options.rate)
-    dynamics = options.folder / 'dynamics'
+    dynamics = validation.output_folder('folder', options.folder) / 'dynamics'
     source = {dynamics / f'{library.title}.c': library_source(library)}
     texts = {options.folder / path: text for path, text in package.files().items()}
     check_replaceable(source, library.title)

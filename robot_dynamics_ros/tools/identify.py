@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.measured_effort import MEANINGS
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.formats.actuator_export import actuators_of
@@ -101,6 +102,7 @@ def run(options) -> None:
     """Read and check the logs, identify, judge, and write the files."""
     from robot_dynamics_ros.tools.identify_log import Source, check, read_all  # noqa: PLC0415  (needs SciPy)
 
+    output = validation.output_folder('--output', options.output)
     robot = robot_of(options)
     groups = [paths for paths in (options.log, options.validate) if paths]
     if options.joints and all(path.suffix == '.csv' for paths in groups for path in paths):
@@ -111,7 +113,7 @@ def run(options) -> None:
     findings = [
         check(paths, log, robot, options.standing, options.force) for paths, log in zip(groups, logs, strict=True)
     ]
-    options.output.mkdir(parents=True, exist_ok=True)
+    output.mkdir(parents=True, exist_ok=True)
     settings = {name: getattr(options, name) for name in SETTINGS if getattr(options, name) is not None}
     report = _by_standing(robot, *logs) if options.standing else _by_motion(robot, settings, *logs)
     report = report.with_findings(it for found in findings for it in found)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.measured_effort import MEANINGS
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.robot import Robot
@@ -37,7 +38,7 @@ def main(arguments=None) -> None:
         # read first, so that a wrong log ends the command before a node starts
         log = read_log(options.log, robot, options.topic, options.effort)
         print_findings(robot, log)
-        options.output.mkdir(parents=True, exist_ok=True)
+        validation.output_folder('--output', options.output).mkdir(parents=True, exist_ok=True)
         replay(log, options.log.name, robot.joint_names, node_parameters(options), options.output)
     except (DynamicsError, OSError) as error:
         sys.exit(f'{COMMAND}: {error}')

@@ -84,6 +84,18 @@ def test_every_command_reads_every_description(form, run, described, tmp_path):
         assert status == 1 and said.startswith(f'robot_dynamics_{command}: ') and reason in said
 
 
+def test_a_file_where_a_folder_is_written_is_named(run, tmp_path):
+    (tmp_path / 'file').touch()
+    for command, arguments in (
+        ('export_c', ['aubo_i5', 'file']),
+        ('export_controller', ['aubo_i5', 'file/below']),
+        ('compare', ['--output', 'file']),
+    ):
+        status, _, said = run(command, *arguments)
+        assert status == 1 and said.startswith(f'robot_dynamics_{command}: ')
+        assert f'{tmp_path / "file"} is a file; expected a folder' in said
+
+
 @pytest.mark.parametrize(
     ('command', 'arguments'), [('replay', ['aubo_i5', 'log.csv']), ('demo', []), ('demo_motion', [])]
 )

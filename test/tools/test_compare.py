@@ -247,7 +247,7 @@ def test_an_option_that_is_no_number_or_choice_gets_one_line_too(arguments, culp
 
 
 def test_a_file_in_place_of_the_folder_is_found_before_the_work(capsys):
-    with pytest.raises(SystemExit, match=r'^robot_dynamics_compare: --output: .*test_compare\.py is not a folder$'):
+    with pytest.raises(SystemExit, match=r'^robot_dynamics_compare: --output: .*test_compare\.py is a file; expected'):
         compare.main(['--output', f'{__file__}/out'])
     assert capsys.readouterr().out == ''
 
