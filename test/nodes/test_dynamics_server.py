@@ -45,6 +45,11 @@ def assert_near(flat, expected):
     np.testing.assert_allclose(flat, expected.ravel(), rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
+def test_the_middleware_logs_no_errors_at_a_start(graph):
+    """Without introspection of the interfaces it leaves errors behind, which grow with each publisher and service."""
+    assert NODE in graph.log(NODE) and 'rcutils' not in graph.log(NODE)
+
+
 def test_mass_matrices_of_a_thousand_states(graph):
     (q,) = batch(1000, 1)
     response = ask(graph, 'get_mass_matrix', positions=q)
