@@ -23,6 +23,7 @@ from robot_dynamics_ros.nodes.parameter_definitions import check_names
 from robot_dynamics_ros.nodes.parameters import Parameters
 from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 from robot_dynamics_ros.nodes.robot_loader import RobotDescription, load_robot, locked_positions, stated_gravity
+from robot_dynamics_ros.nodes.robot_log import RobotLog
 from robot_dynamics_ros.nodes.robot_requirements import requirements_of
 from robot_dynamics_ros.robot import Robot
 
@@ -44,6 +45,7 @@ class BaseNode(LifecycleNode):
         """Declare the parameters of the node ``name``; ``checks`` are those that ``Parameters`` expects, by name."""
         super().__init__(name, **options)
         self.needs, self.serves_loops = requirements_of(name)
+        self.robot_log = RobotLog(self.get_logger())
         self.steady_clock = Clock(clock_type=ClockType.STEADY_TIME)
         self.robot: Robot | DrivenRobot | None = None
         self.model_digest = ''

@@ -69,7 +69,7 @@ def _following(node, robot: Robot, couplings: Sequence[Coupling]) -> DrivenRobot
     """Return ``robot`` with its joints that mimic others as followers, and log them."""
     for it in couplings:
         offset, multiplier = (*it.polynomial, 0.0)[:2]
-        node.get_logger().info(
+        node.robot_log.info(
             f'{robot.name}: joint {it.joint!r} follows {it.other!r} (multiplier {multiplier:g}, offset {offset:g}): '
             'its torque counts at that joint, and it gets no command'
         )
@@ -99,9 +99,9 @@ def _check_findings(node, robot: Robot) -> None:
     wrong = [] if accepted else refusals(robot.findings, node.needs)
     for finding in robot.findings:
         if finding in wrong:
-            node.get_logger().error(f'{robot.name}: {finding}')
+            node.robot_log.error(f'{robot.name}: {finding}')
         else:
-            node.get_logger().warning(f'{robot.name}: {finding._replace(severity="warning")}')
+            node.robot_log.warning(f'{robot.name}: {finding._replace(severity="warning")}')
     if wrong:
         correct = 'correct the description'
         if any(finding.affects == 'inertias' for finding in wrong):

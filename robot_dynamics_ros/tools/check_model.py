@@ -46,14 +46,11 @@ class StandIn:
         self.locked_joint_names: tuple[str, ...] = ()
         self._values = {found.name: found.default for found in definitions_of(name)}
         self._values.update(parameters, binding='generic')
+        self.robot_log = SimpleNamespace(error=_drop, warning=_drop, info=_drop)  # findings are in the table
 
     def value(self, name: str):
         """Return a parameter's value."""
         return self._values[name]
-
-    def get_logger(self):
-        """Return a logger that drops its lines: findings are in the table."""
-        return SimpleNamespace(error=_drop, warning=_drop, info=_drop)
 
 
 def main(arguments=None) -> None:

@@ -11,7 +11,9 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.model.audit import AFFECTED
+from robot_dynamics_ros.nodes import robot_log
 from robot_dynamics_ros.nodes.robot_loader import load_robot
+from robot_dynamics_ros.nodes.robot_log import RobotLog
 from robot_dynamics_ros.nodes.robot_requirements import requirements_of
 
 GRAVITY = requirements_of('gravity_compensation_node').needs
@@ -57,3 +59,21 @@ def test_a_description_without_inertials_is_told_so_first(needs):
     with pytest.raises(DynamicsError, match=r"first error: robot 'tree': no link that moves has a mass"):
         load_robot(node, MASSLESS)
     assert len(node.lines['error']) == 1
+
+
+def test_nodes_of_one_process_log_followers_and_findings_once(monkeypatch):
+    """But each says why it refuses the robot."""
+    monkeypatch.setattr(robot_log, '_logged', set())
+    text = FLAWED.replace('effort="0"/>', 'effort="0"/><mimic joint="z_turn"/>')
+    first, second, third = nodes = [StandIn(GRAVITY), StandIn(GRAVITY), StandIn(AFFECTED)]
+    for node in nodes:
+        node.robot_log = RobotLog(node.robot_log)
+    robot = load_robot(first, text)
+    assert load_robot(second, text).joint_names == robot.joint_names
+    assert len(first.lines['info']) == 1 and len(first.lines['warning']) >= 1
+    assert second.lines == {'error': [], 'warning': [], 'info': []}
+    with pytest.raises(DynamicsError):
+        load_robot(third, text)
+    assert len(third.lines['error']) == 1
+    load_robot(second, text.replace('name="tree"', 'name="another"'))
+    assert len(second.lines['info']) == 1 and len(second.lines['warning']) == len(first.lines['warning'])

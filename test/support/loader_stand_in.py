@@ -11,6 +11,7 @@ class StandIn:
     def __init__(self, needs=AFFECTED, **parameters):
         self.needs, self.lines = needs, {'error': [], 'warning': [], 'info': []}
         self.serves_loops = False
+        self.robot_log = SimpleNamespace(**{level: lines.append for level, lines in self.lines.items()})
         defaults = {
             'model_findings': 'refuse',
             'base_link': '',
@@ -20,6 +21,3 @@ class StandIn:
             'binding': 'generic',
         }
         self.value = {'gravity': [0.0], 'gravity_limit': 12.0, **defaults, **parameters}.__getitem__
-
-    def get_logger(self):
-        return SimpleNamespace(**{level: lines.append for level, lines in self.lines.items()})
