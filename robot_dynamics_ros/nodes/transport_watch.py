@@ -11,7 +11,7 @@ import os
 import re
 from pathlib import Path
 
-LOCK = re.compile(r'(/\S*/fast(?:dds|rtps)_port\d+)_el')
+LOCK = re.compile(r'(/.*/fast(?:dds|rtps)_port\d+)_el')
 """The file that the reader of a port keeps locked; processes that write to the port do not open it."""
 
 

@@ -43,7 +43,8 @@ def begin_of_feedforward(graph, stamp):
     return float(np.interp(-torque, -known, times))
 
 
-def test_beside_a_long_service_call_controller_and_feedforward_begin_together(graph):
+def begins_beside_a_long_call(graph):
+    """Return when each node began a motion, when both had received it and when the call ended, s after it was sent."""
     request = CheckTrajectory.Request(sample_period=1e-4, resample=True)
     request.trajectory = ros.trajectory(NAMES, 0, (0.0, A), (9.0, A + 0.1))
     client = graph.node.create_client(CheckTrajectory, f'{SERVER}/check_trajectory')
@@ -55,20 +56,30 @@ def test_beside_a_long_service_call_controller_and_feedforward_begin_together(gr
     graph.until(lambda: publisher.get_subscription_count() == 2, 'both in touch')
     call = client.call_async(request)
     graph.client.spin_while_waiting(call.done, 0.05)
-    assert not call.done()
-    received = graph.now()
+    sent = graph.now()
     graph.send('joint_trajectory', motion)
     assert publisher.wait_for_all_acked()
+    received = (graph.now() - sent) / ros.SECOND
     graph.until(call.done, 'the answer of the long call', 60.0)
-    busy = (graph.now() - received) / ros.SECOND
+    busy = (graph.now() - sent) / ros.SECOND
     assert call.result().success, call.result().message
-    stamp = received + 3 * ros.SECOND
+    stamp = sent + 3 * ros.SECOND
     late = {
         CONTROLLER: 3.0 - begin_of_control(graph, stamp),
         FEEDFORWARD: 3.0 - begin_of_feedforward(graph, stamp),
     }
-    told = ', '.join(f'{node} began {delay:.3f} s' for node, delay in late.items())
-    reason = f'{told} after the trajectory was sent, the executor busy for {busy:.1f} s: expected both at once'
-    assert abs(late[CONTROLLER] - late[FEEDFORWARD]) < 0.1, reason
-    # the executor is free again after ``busy``, which is shorter on a faster processor
-    assert all(-0.1 < delay < min(0.5, 0.5 * busy) for delay in late.values()), reason
+    return late, received, busy
+
+
+def test_beside_a_long_service_call_controller_and_feedforward_begin_together(graph):
+    for _ in range(5):
+        late, received, busy = begins_beside_a_long_call(graph)
+        told = ', '.join(f'{node} began {delay:.3f} s' for node, delay in late.items())
+        reason = (
+            f'{told} after the trajectory was sent, received within {received:.3f} s, executor busy for {busy:.1f} s'
+        )
+        assert abs(late[CONTROLLER] - late[FEEDFORWARD]) < 0.1 + received, reason
+        assert all(-0.1 < delay < 0.1 + received for delay in late.values()), reason
+        if busy > received + 0.3:
+            return
+    pytest.skip(f'the executor was free before the trajectory, or soon after it: {reason}')

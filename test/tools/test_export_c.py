@@ -26,7 +26,7 @@ def functions(folder):
 
 def test_a_robot_of_the_package_or_of_a_file(command, tmp_path, capsys):
     command('aubo_i5', tmp_path / 'named')
-    printed = capsys.readouterr().out.split()
+    printed = capsys.readouterr().out.splitlines()
     assert sorted(printed) == sorted(str(path) for path in (tmp_path / 'named').iterdir())
     assert functions(tmp_path / 'named') == list(export_c.PROGRAMS)
     command(

@@ -79,7 +79,7 @@ def test_the_package_of_an_arm(command, tmp_path, capsys):
     command('aubo_i5', folder, '--preset', 'motor_pd', '--rate', '500')
     files = written(folder)
     assert sorted(files) == [name.replace('NAME', 'aubo_i5') for name in FILES]
-    assert sorted(capsys.readouterr().out.split()) == sorted(str(folder / name) for name in files)
+    assert sorted(capsys.readouterr().out.splitlines()) == sorted(str(folder / name) for name in files)
     package = ElementTree.fromstring(files['package.xml'])
     assert package.findtext('name') == 'aubo_i5_controllers'
     assert 'project(aubo_i5_controllers LANGUAGES C)' in files['CMakeLists.txt']
