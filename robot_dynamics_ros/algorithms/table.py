@@ -37,7 +37,7 @@ class Algorithm(NamedTuple):
     inputs: tuple[str, ...]
     """Names of the vectors of a state."""
     shape: tuple[int | str, ...] = ()
-    """Shape of the result: numbers, and sizes of the robot by their names, see ``program.sizes_of``."""
+    """Shape of the result: numbers, and sizes of the robot by their names, which ``program`` has."""
     bodies: bool = False
     """Whether the true inertial parameters are needed; otherwise regrouped ones are used (``model.regrouping``)."""
     of_tree: bool = False

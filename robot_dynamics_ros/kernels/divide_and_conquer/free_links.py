@@ -35,7 +35,7 @@ def free_link(model, assembly, work, qd, i):
 def fixed_base(work, base, gravity):
     """Write the arrays 0 of w b_2 Phi_22 of ``work``: no force moves the base.
 
-    ``base`` has velocity and acceleration of a moving base (12), see ``moving_base_motion``, or nothing (0).
+    ``base`` has velocity and acceleration of a moving base (12), as in ``base_motion``, or nothing (0).
     ``gravity`` (3, m/s^2) is in the base frame.
     """
     for row in range(6):
