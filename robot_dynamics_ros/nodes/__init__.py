@@ -4,7 +4,10 @@ import gc
 import os
 import signal
 import sys
+from importlib.util import find_spec
 
+ROS = ('rclpy', 'robot_dynamics_interfaces')
+"""Packages of ROS 2 without which no node runs."""
 EXECUTABLES = (
     'aubo_node',
     'bringup',
@@ -40,16 +43,17 @@ def missing_package(name: str) -> str:
     )
 
 
-if executable := _executable():
+executable = _executable()
+if (program := executable or os.path.basename(sys.argv[0])) in EXECUTABLES:
+    for package in ROS:
+        if find_spec(package) is None:
+            sys.exit(f'{program}: {missing_package(package)}')
+if executable:
     # Until ``process.run``: SIGINT during an import ends the process without a traceback, and no garbage collection.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.disable()
     # Types of messages import it for a generator of code that no node calls: 45 modules, 0.07 s (2026-11-26).
     sys.modules['rosidl_generator_py.generate_py_impl'] = None
-    try:
-        import robot_dynamics_interfaces  # noqa: F401
-        from robot_dynamics_ros.nodes import participant
-    except ModuleNotFoundError as error:
-        sys.exit(f'{executable}: {missing_package(str(error.name))}')
+    from robot_dynamics_ros.nodes import participant
 
     participant.create(executable)  # DDS discovers publishers while the rest is imported

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import DynamicsError
+from robot_dynamics_ros.nodes import ROS
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.demo_arm import AUBO_I5, DESCRIPTION, demo_arm, description_of
-from robot_dynamics_ros.tools.needed_packages import ROS, check_packages
+from robot_dynamics_ros.tools.needed_packages import check_packages
 from robot_dynamics_ros.tools.replay import read_log, replay
 
 PACKAGES = (*ROS, 'matplotlib', 'mujoco', 'scipy')

@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.tools.needed_packages import ROS, check_packages
+from robot_dynamics_ros.nodes import ROS
+from robot_dynamics_ros.tools.needed_packages import check_packages
 
 COMMAND = 'robot_dynamics_demo_motion'
 

@@ -4,10 +4,7 @@ import importlib
 from collections.abc import Iterable
 
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.nodes import missing_package
-
-ROS = ('rclpy', 'robot_dynamics_interfaces')
-"""Packages of ROS 2 without which no node runs."""
+from robot_dynamics_ros.nodes import ROS, missing_package
 
 
 def check_packages(names: Iterable[str]) -> None:

@@ -12,9 +12,10 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.measured_effort import MEANINGS
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
+from robot_dynamics_ros.nodes import ROS
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
-from robot_dynamics_ros.tools.needed_packages import ROS, check_packages
+from robot_dynamics_ros.tools.needed_packages import check_packages
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.identification.log import Log

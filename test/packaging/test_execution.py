@@ -29,6 +29,7 @@ ALLOWED = {  # (file, what): why
     ('codegen/machine_code.py', 'ctypes'): 'functions of the C library, and memory for code that was made here',
     ('identification/__init__.py', 'importlib'): 'modules of this package, by the table beside it',
     ('nodes/realtime.py', 'ctypes'): 'mlockall of the C library that is loaded already',
+    ('nodes/__init__.py', 'importlib'): 'whether packages of ROS 2 are installed',
     ('tools/needed_packages.py', 'importlib'): 'packages that compare and replay name',
     ('tools/short_names.py', 'importlib'): 'commands of this package, by the entry points of its installation',
     ('tools/processes.py', 'subprocess'): 'nodes of this package, a list of arguments, no shell',

@@ -115,7 +115,7 @@ import json, sys
 from importlib import import_module
 executables, said = json.loads(sys.argv[1]), {}
 for name in executables:
-    sys.argv = [f'/ws/lib/robot_dynamics_ros/{name}']
+    sys.argv = [f'/venv/bin/{name}']
     sys.modules.pop('robot_dynamics_ros.nodes', None)
     try:
         import_module(f'robot_dynamics_ros.nodes.{name}')
@@ -131,6 +131,6 @@ def test_each_node_says_that_it_needs_ros(tmp_path):
     words = pip_alone.command(program, json.dumps(nodes.EXECUTABLES))
     environment = {**os.environ, 'PYTHONPATH': str(ROOT)}
     done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    reason = 'this needs robot_dynamics_interfaces, a package of a ROS 2 workspace, which pip does not install'
+    reason = 'this needs rclpy, a package of a ROS 2 workspace, which pip does not install'
     told = json.loads(done.stdout)
     assert [name for name in nodes.EXECUTABLES if not told.get(name, '').startswith(f'{name}: {reason}')] == []

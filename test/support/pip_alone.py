@@ -17,6 +17,8 @@ from support.project_files import setup_arguments
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import robot_dynamics_ros
+
 PACKAGE = 'robot_dynamics_ros'
 WITH_ROS = tuple(f'{PACKAGE}.{folder}' for folder in ('messages', 'nodes', 'tools'))
 """Folders of the package whose modules may import ROS 2."""
@@ -71,18 +73,16 @@ def command(*words) -> list[str]:
 
 @contextmanager
 def pip_alone() -> Iterator[None]:
-    """Hide packages, imported ones included; modules that may import ROS 2 are imported again."""
-    finder = hidden_packages.Hidden(hidden())
+    """Hide packages, imported ones included; modules of this package that may import ROS 2 are imported again."""
     modules = [*sys.modules.items()]
     kept = {name: it for name, it in modules if name.startswith(WITH_ROS) or name.partition('.')[0] in hidden()}
-    package = vars(sys.modules[PACKAGE])
+    package = vars(robot_dynamics_ros)
     attributes = {name: package[name] for name in ('messages', 'nodes', 'tools') if name in package}
     for name in kept:
         del sys.modules[name]
-    sys.meta_path.insert(0, finder)
     try:
-        yield
+        with hidden_packages.hidden_packages(hidden()):
+            yield
     finally:
-        sys.meta_path.remove(finder)
         sys.modules.update(kept)
         package.update(attributes)
