@@ -25,6 +25,7 @@ COMMANDS = [
             'interfaces',
             'mutation',
             'other_distribution',
+            'pip_alone',
             'soak',
             'test',
         )

@@ -18,7 +18,7 @@ from support.project_files import setup_arguments
 import yaml
 
 from robot_dynamics_ros.control.compensation_policy import PRESETS
-from robot_dynamics_ros.nodes import bringup
+from robot_dynamics_ros.nodes.parameter_definitions import groups_by_node
 from robot_dynamics_ros.tools import compare, demo, export_c, export_controller, identify, propose_gains, replay
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -127,7 +127,7 @@ def check_ros2(arguments: list[str]) -> None:
         check_message(interface(kind).Request, yaml.safe_load(*request) if request else {})
     elif verb == 'lifecycle':
         what, node, transition = rest
-        assert what == 'set' and node.removeprefix('/') in bringup.NODES and transition in TRANSITIONS, rest
+        assert what == 'set' and node.removeprefix('/') in groups_by_node() and transition in TRANSITIONS, rest
     elif verb == 'bag':
         what, *rest = rest
         recorded = [word for word in rest if word[0] == '/']  # in any namespace
@@ -176,7 +176,7 @@ CHECKS = {
 
 
 def all_topics() -> set[str]:
-    return set().union(*map(topics_of, bringup.NODES))
+    return set().union(*map(topics_of, groups_by_node()))
 
 
 def check_launch(file: str, arguments: list[str]) -> None:
@@ -258,7 +258,7 @@ def check_model(arguments: list[str]) -> None:
 
 def check_options(given: dict[str, str]) -> None:
     """Assert that options of bringup, or the launch arguments of the same names, have values that exist."""
-    assert set(given.get('nodes', '').split()) <= set(bringup.NODES)
+    assert set(given.get('nodes', '').split()) <= set(groups_by_node())
     assert given.get('preset', '') in ('', *PRESETS)
 
 
