@@ -59,7 +59,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         source : str or Path
             Name of a robot of the package, path of a URDF, MJCF or YAML file, or text of a URDF.
         mimic : {'ignore', 'couple'}
-            Whether joints with <mimic> of a URDF are coupled with the joints that they mimic.
+            Whether joints with <mimic> are coupled with the joints that they mimic.
 
         Returns
         -------
