@@ -5,7 +5,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-import setuptools
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / 'robot_dynamics_ros'
@@ -38,6 +37,8 @@ SHELL_FILES = [*COMMANDS, ROOT / 'scripts' / 'arm64.sh', ROOT / 'scripts' / 'env
 @cache
 def setup_arguments() -> dict:
     """Return what setup.py hands to setuptools."""
+    import setuptools  # noqa: PLC0415  (not in every environment of the tests)
+
     given: dict = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(ROOT)
