@@ -32,7 +32,8 @@ def friction_torque(friction, W, qd, tau, motors, torque):
     It is W' friction_of(W qd) where other joints turn the motor of a joint, whose velocities are W qd (n, n), and
     ``friction_of`` each joint where W is empty (0, 0). Reads ``model.Friction``; motors (n) is scratch.
     """
-    n, coupled = torque.shape[0], W.shape[0]
+    n = torque.shape[0]
+    coupled = W.shape[0]
     for i in range(n):
         # w = W qd, which is qd without coupling
         speed = qd[i] if coupled == 0 else qd[i] * 0.0

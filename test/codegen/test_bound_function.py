@@ -33,6 +33,7 @@ from robot_dynamics_ros.simulation.time_steps import end_step
 pytestmark = pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: machine code is not used')
 
 N = 6
+FRICTION = len(Friction._fields)
 ORDER = np.array([3, 0, 5, 1])
 
 
@@ -40,6 +41,11 @@ def numbers(random, *shape):
     """Return numbers of which some are zero, infinite or NaN."""
     special = random.choice([0.0, -0.0, np.inf, np.nan, -1e300], shape)
     return np.where(random.random(shape) < 0.03, special, random.normal(size=shape))
+
+
+def rows_of_friction(random):
+    qd, tau, torque = numbers(random, 3, 5, N)
+    return qd, tau, np.zeros(N), torque
 
 
 def of_trajectory(random):
@@ -76,7 +82,7 @@ CASES = {
     ),
     'friction': (
         compensation.add_friction,
-        lambda random: ((numbers(random, 7, N),), (*numbers(random, 3, N),)),
+        lambda random: ((numbers(random, FRICTION, N),), (*numbers(random, 3, N),)),
     ),
     'track friction': (
         friction_tracker.track_friction,
@@ -87,7 +93,11 @@ CASES = {
     ),
     'friction of rows': (
         friction._of_rows,
-        lambda random: ((Friction(*numbers(random, 7, N)),), (*numbers(random, 3, 5, N),)),
+        lambda random: ((Friction(*numbers(random, FRICTION, N)), np.zeros((0, 0))), rows_of_friction(random)),
+    ),
+    'friction of rows of coupled motors': (
+        friction._of_rows,
+        lambda random: ((Friction(*numbers(random, FRICTION, N)), numbers(random, N, N)), rows_of_friction(random)),
     ),
 }
 
@@ -240,9 +250,10 @@ def test_without_the_gil_other_threads_run_meanwhile():
     try:
         counts = {}
         for nogil in (False, True):
-            call = bound(friction._of_rows, Robot.named('aubo_i5').friction, then=(rows,) * 3, nogil=nogil)
+            fixed, given = (Robot.named('aubo_i5').friction, np.zeros((0, 0))), (rows, rows, np.zeros(N), rows)
+            call = bound(friction._of_rows, *fixed, then=given, nogil=nogil)
             before = ticks[0]
-            call(rows, rows, rows)
+            call(*given)
             counts[nogil] = ticks[0] - before
     finally:
         stop.set()

@@ -225,7 +225,7 @@ def test_the_closed_form_without_friction_is_what_steps_and_bisection_find(seed,
     robot = arm(effort=still + [0.5, 3.0, 20.0, 200.0][seed], velocity=60.0)
     closed = check(robot, trajectory).time_scaling
     monkeypatch.setattr(trajectory_check, 'FRICTIONAL', ('coulomb',))
-    monkeypatch.setattr(Robot, 'friction', property(lambda _: Friction(*np.ones((7, 2)))))
+    monkeypatch.setattr(Robot, 'friction', property(lambda _: Friction(*np.ones((len(Friction._fields), 2)))))
     searched = check(robot, trajectory).time_scaling
     assert FASTEST < closed < SLOWEST
     assert closed == pytest.approx(searched, rel=1e-8)

@@ -233,12 +233,12 @@ def test_a_batch_has_the_bits_of_single_states(name):
 
 def test_a_batch_of_friction_has_the_bits_of_single_states():
     robot = Robot.named('aubo_i5')
-    figures = Friction(*np.random.default_rng(0).uniform(0.1, 2.0, (7, 6)))
+    figures = Friction(*np.random.default_rng(0).uniform(0.1, 2.0, (len(Friction._fields), 6)))
     robot = Robot(dataclasses.replace(robot.model, friction=figures))
     qd, tau = np.random.default_rng(1).normal(size=(2, 5, 6))
     apart = np.full(qd.shape, np.nan)
     for b in range(len(qd)):
-        friction.friction_torque(figures, qd[b], tau[b], apart[b])
+        friction.friction_torque(figures, np.zeros((0, 0)), qd[b], tau[b], np.empty(6), apart[b])
     assert np.all(np.isfinite(apart)) and same_bits(robot.friction_torque(qd, tau), apart)
 
 

@@ -219,7 +219,7 @@ def test_other_robots_and_motions(motion, tmp_path, capsys):
         (['--seed', '-1'], '--seed: expected at least 0, got -1'),
         (['--states', '1000000000000'], '--states: expected 2 to 100,000, got 1000000000000'),
         (['--tip-link', 'base_link'], 'robot: aubo_i5 has no joint that moves'),
-        (['--base-link', 'shoulder_Link'], "gravity: joint 'shoulder_joint' moves between"),
+        (['--base-link', 'upperArm_Link'], "gravity: joint 'upperArm_joint' moves between"),
         (['--base-link', 'wrist3_Link', '--gravity', '0', '0', '-9.81'], 'robot: aubo_i5 has no joint that moves'),
     ],
 )
