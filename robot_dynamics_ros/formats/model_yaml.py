@@ -35,7 +35,9 @@ Example::
       couplings:
       - {joint: hinge, other: column, polynomial: [0.0, 2.0]}
 
-An inertial is mass (kg), centre (m) and inertia xx, xy, xz, yy, yz, zz about the centre (kg m^2), link frame.
+An inertial is mass (kg), centre (m) and inertia xx, xy, xz, yy, yz, zz about the centre (kg m^2), link frame. In place
+of the last two it may have ``first_moment`` m c (kg m) and ``inertia_about_origin`` of the link's frame (kg m^2). These
+are written, since they are the numbers of the model: what is read back has the same digest.
 """
 
 import math
@@ -57,6 +59,8 @@ from robot_dynamics_ros.model.model import GRAVITY, Actuators, Finding, Frame, F
 POSITIVE = ('transition', 'stribeck_velocity', *Actuators._fields)
 SPRING = ('stiffness', 'rest')
 _POSE = ('rotation', 'origin')
+_CENTRAL = ('mass', 'com', 'inertia')
+_ABOUT_ORIGIN = ('mass', 'first_moment', 'inertia_about_origin')
 _NEEDED = ('name', 'link', 'parent', 'kind', 'axis')
 _OPTIONAL = (
     *_POSE,
@@ -177,15 +181,19 @@ def _numbers(where: str, given, fields: tuple[str, ...]) -> dict[str, float]:
 def _inertia(where: str, row: Mapping, link: str, findings: list[Finding]) -> np.ndarray:
     """Return the ten parameters (10,) of a row's inertial, zeros where it has none; append to ``findings``."""
     where = f'{where}: inertial'
-    keys = ('mass', 'com', 'inertia')
     if 'inertial' not in row:
         return np.zeros(10)
-    inertial = untrusted_values.table(where, row['inertial'], keys, keys)
+    inertial = untrusted_values.table(where, row['inertial'])
+    keys = _ABOUT_ORIGIN if 'first_moment' in inertial else _CENTRAL
+    untrusted_values.table(where, inertial, keys, keys)
     mass = untrusted_values.number(f'{where}: mass', inertial['mass'])
-    com = untrusted_values.array(f'{where}: com', inertial['com'], (3,))
-    about_com = symmetric(untrusted_values.array(f'{where}: inertia', inertial['inertia'], (6,)))
-    findings += audit_inertial(link, mass, about_com)
-    return ten_parameters(mass, com, about_com)
+    vector, matrix = (
+        untrusted_values.array(f'{where}: {key}', inertial[key], shape)
+        for key, shape in zip(keys[1:], ((3,), (6,)), strict=True)
+    )
+    ten = ten_parameters(mass, vector, symmetric(matrix)) if keys is _CENTRAL else np.array([mass, *vector, *matrix])
+    findings += audit_inertial(link, mass, symmetric(matrix) if keys is _CENTRAL else central_parameters(ten)[2])
+    return ten
 
 
 def _pose(where: str, row: Mapping) -> tuple[np.ndarray, np.ndarray]:
@@ -221,9 +229,8 @@ def _inertial_written(inertia: np.ndarray) -> dict:
     """Return the entry 'inertial' of ten parameters (10,), nothing if all are zero."""
     if not inertia.any():
         return {}
-    mass, com, about_com = central_parameters(inertia)
-    upper = about_com[np.triu_indices(3)]
-    return {'inertial': {'mass': mass, 'com': _plain(com), 'inertia': _plain(upper)}}
+    mass, *numbers = _plain(inertia)
+    return {'inertial': dict(zip(_ABOUT_ORIGIN, (mass, numbers[:3], numbers[3:]), strict=True))}
 
 
 def _pose_written(rotation: np.ndarray, origin: np.ndarray) -> dict:

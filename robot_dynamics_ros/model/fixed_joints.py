@@ -13,7 +13,7 @@ from robot_dynamics_ros.model.inertial_parameters import moved
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.model import Frame, Model
-from robot_dynamics_ros.model.rotations import exact
+from robot_dynamics_ros.model.rotations import nearest_rotation
 
 
 def fixed(link: str, parent: str, rotation, origin, inertia=None) -> Joint:
@@ -37,7 +37,7 @@ def merged(name: str, base: str, joints: Iterable[Joint], base_inertia=None) -> 
         if joint.link in poses:
             raise ModelError(f'link {joint.link!r}: the name occurs twice')
         body, R, p = poses[joint.parent]
-        rotation, origin = exact(product(R, joint.rotation)), product(R, joint.origin) + p
+        rotation, origin = nearest_rotation(product(R, joint.rotation)), product(R, joint.origin) + p
         if joint.kind == 'fixed':
             poses[joint.link] = body, rotation, origin
             inertias[body] += moved(joint.inertia, rotation, origin)

@@ -89,12 +89,11 @@ def directions_of(joint: Joint) -> np.ndarray:
     return np.array([axis, perpendicular, cross(axis, perpendicular)])
 
 
-def axis_and_pitch(kind: str, S) -> tuple[np.ndarray, float]:
-    """Return a joint's axis (3; z where it has none) and pitch (m/rad) from its rows of S (d, 6)."""
+def axis_of(kind: str, S) -> np.ndarray:
+    """Return a joint's axis (3; z where it has none) from its rows of S (d, 6)."""
     velocities = KINDS[kind].velocities
     if kind == 'prismatic':
-        return S[0, 3:], 0.0
+        return S[0, 3:]
     if KINDS[kind].quaternion >= 0:
-        return np.array([0.0, 0.0, 1.0]), 0.0
-    screw = S[velocities.index(0)]
-    return screw[:3], dot(screw[:3], screw[3:])
+        return np.array([0.0, 0.0, 1.0])
+    return S[velocities.index(0), :3]

@@ -9,7 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ModelError, UnknownNameError, alternatives
 from robot_dynamics_ros.model.arrays import ModelArrays
-from robot_dynamics_ros.model.joint_types import KINDS, Joint, axis_and_pitch, directions_of
+from robot_dynamics_ros.model.joint_types import KINDS, Joint, axis_of, directions_of
 from robot_dynamics_ros.model.linear_algebra import cross, product
 from robot_dynamics_ros.model.loop_types import Loops
 from robot_dynamics_ros.model.regrouping import regrouped
@@ -93,6 +93,8 @@ class Model:
     joint_kinds: tuple[str, ...]  # of KINDS
     link_names: tuple[str, ...]  # base first, then the link that each joint moves
     arrays: ModelArrays
+    rotations: np.ndarray  # (joints, 3, 3)   link -> parent at q = 0; ``arrays`` have products of them
+    pitches: np.ndarray  # (joints,) m/rad    of helical joints, likewise
     limits: JointLimits
     friction: Friction
     actuators: Actuators
@@ -104,7 +106,8 @@ class Model:
     def __post_init__(self):
         """Freeze the arrays."""
         poses = (pose for closure in self.loops.closures for pose in (closure.pose_a, closure.pose_b))
-        for array in (*self.arrays, *self.limits, *self.friction, *self.actuators, *poses):
+        numbers = (self.rotations, self.pitches, *self.limits, *self.friction, *self.actuators)
+        for array in (*self.arrays, *numbers, *poses):
             array.flags.writeable = False
 
     def __reduce__(self):
@@ -189,6 +192,8 @@ class Model:
             joint_kinds=tuple(joint.kind for joint in joints),
             link_names=tuple(number),
             arrays=arrays,
+            rotations=np.array([joint.rotation for joint in joints], float).reshape(-1, 3, 3),
+            pitches=np.array([joint.pitch if joint.kind == 'helical' else 0.0 for joint in joints]),
             limits=limits,
             friction=friction,
             actuators=actuators,
@@ -237,26 +242,25 @@ class Model:
 
     @property
     def joints(self) -> list[Joint]:
-        """The joints for which ``Model.of`` returns this model, up to rounding."""
+        """The joints for which ``Model.of`` returns this model, to the bit."""
         arrays, joints, coordinate = self.arrays, [], 0
         coupled: dict[int, list[tuple[str, float]]] = {}
         for motor, other, ratio in self.motor_coupling:
             coupled.setdefault(motor, []).append((self.joint_of_velocity(other), ratio))
         for i, (name, kind) in enumerate(zip(self.joint_names, self.joint_kinds, strict=True), start=1):
             k = arrays.first[i]
-            axis, pitch = axis_and_pitch(kind, arrays.S[k : arrays.first[i + 1]])
             joint = Joint(
                 name=name,
                 link=self.link_names[i],
                 parent=self.link_names[arrays.parent[i]],
                 kind=kind,
-                axis=axis,
-                rotation=(arrays.E0[i] + arrays.Ec[i]).T,
+                axis=axis_of(kind, arrays.S[k : arrays.first[i + 1]]),
+                rotation=self.rotations[i - 1],
                 origin=arrays.r0[i],
                 inertia=arrays.I[i],
                 rotor=float(arrays.rotor[k]),
                 spin=float(arrays.spin[k]),
-                pitch=pitch,
+                pitch=float(self.pitches[i - 1]),
                 stiffness=float(arrays.stiffness[k]),
                 rest=float(arrays.spring_rest[k]),
                 lower=float(self.limits.lower[coordinate]),

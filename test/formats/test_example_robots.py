@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 from support import pinocchio_peer as peers
 from support.example_robots import example_urdfs
+from support.matrices import matrix
 from support.pinocchio_peer import Peer, pin
 
 import numpy as np
@@ -112,3 +113,10 @@ def test_findings_name_the_joints_that_move_no_inertia_and_those_that_mimic_othe
     assert bool(mimics) == path.endswith(MIMICS)
     weightless, found = entry(WEIGHTLESS, path), [str(it) for it in findings if 'moves no inertia' in it.message]
     assert any(f'joint {weightless!r} moves' in finding for finding in found) if weightless else found == []
+
+
+@pytest.mark.parametrize('path', matrix(PATHS, PATHS[::7]), ids=lambda path: path.split('/robots/', 1)[1])
+def test_digests_are_the_same_after_a_journey_through_yaml(path):
+    if not entry(REFUSED, path):
+        robot = held(path)
+        assert Robot.from_yaml(robot.to_yaml()).digest == robot.digest

@@ -1,12 +1,14 @@
 """Models written as URDF and as YAML are read back the same, with their names; what YAML refuses."""
 
 import dataclasses
+import pickle
 from functools import cache
 
 from support import any_description
 from support import random_trees as trees
 from support.facade_robots import ACTUATORS, TREE
 from support.matrices import matrix
+from support.model_bits import MJCF
 from support.unhurried import examples
 
 import numpy as np
@@ -16,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros import Robot
+from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.actuators import with_actuators
 from robot_dynamics_ros.formats.library import named_model
@@ -89,7 +91,7 @@ LOST = (
 
 def assert_same(actual, expected, what):
     scale = np.abs(expected[np.isfinite(expected)]).max(initial=1.0)
-    assert actual == pytest.approx(expected, rel=0.0, abs=ROUNDING * scale, nan_ok=True), what
+    np.testing.assert_allclose(actual, expected, rtol=0.0, atol=ROUNDING * scale, err_msg=what)
 
 
 def assert_same_model(actual: Model, expected: Model, row, lost=()):
@@ -101,10 +103,11 @@ def assert_same_model(actual: Model, expected: Model, row, lost=()):
     assert [links.index(p) for p in actual.arrays.parent[links][1:]] == expected.arrays.parent[1:].tolist()
     assert_same(actual.arrays.I[0], expected.arrays.I[0], 'base')
     fields = {field.name for field in dataclasses.fields(Joint)} - {'name', 'link', 'parent', 'kind', *lost}
+    joints = actual.joints
     for i, joint in zip(row, expected.joints, strict=True):
         assert actual.joint_kinds[i] == joint.kind
         for field in fields:
-            assert_same(np.asarray(getattr(actual.joints[i], field)), np.asarray(getattr(joint, field)), field)
+            assert_same(np.asarray(getattr(joints[i], field)), np.asarray(getattr(joint, field)), field)
     if row == list(range(len(row))):
         for part in ('arrays', 'limits', 'friction', 'actuators'):
             for field in set(getattr(actual, part)._fields) - set(lost):
@@ -123,6 +126,46 @@ def test_yaml_brings_back_the_whole_model(model):
     back, its_gravity = model_from_yaml(yaml_of(model, gravity))
     assert_same_model(back, model, list(range(len(model.joint_names))))
     assert its_gravity.tolist() == list(gravity)
+    assert not_the_same_bits(back, model) == []
+
+
+def not_the_same_bits(actual: Model, expected: Model) -> list[str]:
+    """Return the arrays of a model that differ in a bit from those of another one."""
+    parts = ('arrays', 'limits', 'friction', 'actuators')
+    pairs = {
+        f'{part}.{field}': (getattr(getattr(actual, part), field), getattr(getattr(expected, part), field))
+        for part in parts
+        for field in getattr(expected, part)._fields
+    }
+    return [name for name, (one, other) in pairs.items() if one.tobytes() != other.tobytes()]
+
+
+def identified(seed: int) -> Robot:
+    """Return the AUBO-i5 with other inertial parameters, as an identification finds them."""
+    robot, random = Robot.named('aubo_i5'), np.random.default_rng(seed)
+    return robot.with_inertial_parameters(robot.inertial_parameters * random.uniform(0.8, 1.2, 60))
+
+
+PINNED = np.block([[from_rpy(0.3, -1.2, 2.1), np.ones((3, 1))], [np.zeros(3), 1.0]])
+TRAVELLERS = {
+    **{f'identified {seed}': lambda seed=seed: identified(seed) for seed in range(3)},
+    'DH': lambda: Robot.from_dh([{'a': 0.5, 'alpha': 0.3, 'mass': 2.0, 'com': (-0.25, 0.1, 0.0)}] * 3, base=PINNED),
+    'payload': lambda: Robot.named('aubo_i5').with_payload(Payload.sphere(0.7, 0.1, (0.1, 0.3, 0.2)), 'foreArm_Link'),
+    'locked': lambda: Robot.named('aubo_i5').with_locked_joints({'foreArm_joint': 0.7, 'wrist1_joint': 0.4}),
+    'chain': lambda: Robot.named('aubo_i5').chain('foreArm_Link', gravity=(1.0, 2.0, 3.0)),
+    'consistent': lambda: Robot.from_urdf(TREE.replace('iyy="0.03"', 'iyy="0.12"')).with_consistent_inertias(),
+    'MJCF': lambda: Robot.from_mjcf(MJCF),
+}
+
+
+@pytest.mark.parametrize('make', TRAVELLERS.values(), ids=TRAVELLERS)
+def test_a_robot_keeps_its_digest_through_yaml_and_pickle(make):
+    robot = make()
+    for back in (Robot.from_yaml(robot.to_yaml()), pickle.loads(pickle.dumps(robot))):
+        assert back.digest == robot.digest and not_the_same_bits(back.model, robot.model) == []
+    if not robot.loops.all:  # as two nodes that cut the same part out of it
+        one, other = (it.chain(it.link_names[1], gravity=it.gravity).digest for it in (back, robot))
+        assert one == other
 
 
 @pytest.mark.compiled
@@ -253,7 +296,7 @@ def test_what_may_be_left_out_is_the_default():
 
 def test_findings_name_the_link_whose_inertial_is_wrong():
     written = content()
-    written['joints'][1]['inertial']['inertia'][0] = -1.0
+    written['joints'][1]['inertial']['inertia_about_origin'][0] = -1.0
     model, _ = model_from_yaml(yaml.safe_dump(written))
     assert ('error', "link 'sledge'") in [(finding.severity, finding.where) for finding in model.findings]
 
@@ -280,7 +323,16 @@ REFUSED = {  # path to a value in the YAML, the value (None: the key goes), the 
     'truth': (('joints', 1, 'rotor_inertia'), True, JOINT + 'rotor_inertia: expected a finite number'),
     'negative': (('joints', 1, 'rotor_inertia'), -1, JOINT + 'rotor_inertia: expected at least 0, got -1'),
     'mass': (('joints', 1, 'inertial', 'mass'), None, JOINT + 'inertial: mass: is missing'),
-    'inertia': (('joints', 1, 'inertial', 'inertia'), [1, 2, 3], JOINT + 'inertial: inertia: expected'),
+    'inertia': (
+        ('joints', 1, 'inertial'),
+        {'mass': 1, 'com': [0, 0, 0], 'inertia': [1, 2, 3]},
+        JOINT + 'inertial: inertia: expected finite numbers of shape (6,)',
+    ),
+    'first moment': (
+        ('joints', 1, 'inertial', 'first_moment'), [1, 2], JOINT + 'inertial: first_moment: expected finite numbers'
+    ),
+    'both centres': (('joints', 1, 'inertial', 'com'), [1, 2, 3], JOINT + "inertial: 'com': unknown; expected some of"),
+    'no centre': (('joints', 1, 'inertial', 'first_moment'), None, JOINT + "inertial: 'inertia_about_origin': unknown"),
     'limit': (('joints', 1, 'limits', 'effort'), 'high', JOINT + "limits: effort: expected a number"),
     'one limit': (('joints', 1, 'limits', 'lower'), None, JOINT + 'limits: lower and upper: expected both'),
     'transition': (('joints', 1, 'friction', 'transition'), 0, JOINT + 'friction: transition: expected more than 0'),
