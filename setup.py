@@ -74,7 +74,7 @@ EXECUTABLES = [
     *(f'{name} = {PACKAGE}.tools.short_names:main' for name in COMMANDS),
 ]
 # For pip. rosdep reads package.xml, and scripts/bootstrap installs what requirements/ say.
-LIBRARY = ['numpy>=1.21', 'numba>=0.55.1', 'PyYAML>=5.4', 'defusedxml>=0.7.1']
+LIBRARY = ['numpy>=1.21', 'numba>=0.55.1', 'PyYAML>=5.4']
 EXTRAS = {
     'sim': ['mujoco>=3.3', 'scipy>=1.8'],
     'plot': ['matplotlib>=3.6', 'plotly>=6.3'],

@@ -80,8 +80,8 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         """Return the robot of a URDF, or its ``chain``; ModelError names an unsupported element.
 
         A joint with <mimic> is imported as an independent joint and reported as a finding; with ``mimic='couple'`` it
-        has a ``Coupling`` with the joint that it mimics. Gravity is (0, 0, -9.81) in the frame of the URDF's root,
-        unless it is given. Raises ArgumentError.
+        has a ``Coupling`` with the joint that it mimics, if such a joint moves. Gravity is (0, 0, -9.81) in the frame
+        of the URDF's root, unless it is given. Raises ArgumentError.
 
         Parameters
         ----------

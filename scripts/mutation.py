@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 # Imports of tests and package, loaded once.
 import coverage
-import defusedxml.ElementTree  # noqa: F401
 import hypothesis  # noqa: F401
 import mujoco  # noqa: F401
 import numba.extending  # noqa: F401

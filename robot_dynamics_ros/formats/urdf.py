@@ -5,7 +5,7 @@ parents. ModelError is the only exception, whatever the input.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -20,18 +20,21 @@ from robot_dynamics_ros.formats.untrusted_text import (
     numbers,
     only_child,
     parsed,
-    read_text,
+    read_xml,
     word,
 )
+from robot_dynamics_ros.formats.urdf_origin import Version, origin_of, version_of
+from robot_dynamics_ros.formats.urdf_transmissions import motors_of
+from robot_dynamics_ros.formats.urdf_unread import unread
 from robot_dynamics_ros.model.audit import audit_inertial, audited
 from robot_dynamics_ros.model.fixed_joints import merged
 from robot_dynamics_ros.model.inertial_parameters import symmetric, ten_parameters
-from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE, Joint
 from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.loop_types import Coupling
-from robot_dynamics_ros.model.loops import with_loops
+from robot_dynamics_ros.model.loops import checked_coupling, with_loops
 from robot_dynamics_ros.model.model import Finding, Model
-from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, from_rpy, unit
+from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, unit
 
 KINDS = {
     'revolute': 'revolute',
@@ -57,9 +60,9 @@ def model_from_urdf(source: str | Path, source_name: str | None = None, couple_m
     """Return the model of a URDF: ``source`` is a path, or the text itself if it contains '<'.
 
     Joints are ordered depth first, children in document order. ``source_name`` names the source in errors; default: the
-    path. ``Model.findings`` has the findings of the model check. Joints with <mimic> are independent joints, on which
-    there are findings, too; with ``couple_mimics`` each has a coupling with the joint that it mimics. Raises ModelError
-    for anything but one tree of supported joints.
+    path. ``Model.findings`` has the findings of the model check and those on what is not read. Joints with <mimic> are
+    independent joints, with a finding on each; with ``couple_mimics`` each has a coupling with the joint that it
+    mimics, unless no such joint moves. Raises ModelError for anything but one tree of supported joints.
     """
     return _interpreted(lambda robot: _model(robot, couple_mimics), source, source_name)
 
@@ -76,7 +79,7 @@ def _interpreted(interpret, source: str | Path, source_name: str | None = None):
     """Return the result of ``interpret`` for the root element; its ModelError names the source."""
     is_text = isinstance(source, str) and '<' in source
     try:
-        robot = parsed(str(source) if is_text else read_text(source))
+        robot = parsed(str(source) if is_text else read_xml(source))
         if robot.tag != 'robot':
             raise ModelError(f'<{robot.tag}>: expected <robot>')
         return interpret(robot)
@@ -87,26 +90,31 @@ def _interpreted(interpret, source: str | Path, source_name: str | None = None):
 
 def _inertials(robot: Element) -> dict[str, Inertial]:
     """Return the inertial of each <link> of a <robot> element."""
-    return {link: _inertial(f'link {link!r}', element) for link, element in _named(robot, 'link')}
+    version = version_of(robot)
+    return {link: _inertial(f'link {link!r}', element, version) for link, element in _named(robot, 'link')}
 
 
 def _model(robot: Element, couple_mimics: bool) -> Model:
     """Return the model of a <robot> element."""
-    name = word('robot', robot, 'name')
+    name, version = word('robot', robot, 'name'), version_of(robot)
     links = _inertials(robot)
     elements = dict(_named(robot, 'joint'))
-    base, joints = _depth_first(list(links), [_joint(*joint, links) for joint in elements.items()])
+    read = [_joint(joint, element, links, version) for joint, element in elements.items()]
+    motors, findings = motors_of(robot, {joint.name: joint.kind for joint in read if joint.kind != 'fixed'})
+    read = [replace(it, **motors[it.name]._asdict()) if it.name in motors else it for it in read]
+    base, joints = _depth_first(list(links), read)
     check_moving_links(joint.kind for joint in joints)
-    findings: list[Finding] = []
     for link, (mass, _, inertia) in links.items():
         findings += audit_inertial(link, mass, inertia)
+    findings += unread(robot, version, {link: it.mass for link, it in links.items()})
     model = merged(name, base, joints, ten_parameters(*links[base]))
     mimics = {joint: mimic for joint, element in elements.items() for mimic in _mimics(joint, element)}
     if couple_mimics:
-        model = with_loops(model, [_coupling(*mimic) for mimic in mimics.items()])
+        couplings, independent = _couplings(model, mimics)
+        model = with_loops(model, couplings)
     else:
-        findings += [_independence(*mimic) for mimic in mimics.items()]
-    return audited(model, findings)
+        independent = [_independence(*mimic) for mimic in mimics.items()]
+    return audited(model, [*findings, *independent])
 
 
 def _depth_first(links: list[str], joints: list[Joint]) -> tuple[str, list[Joint]]:
@@ -155,7 +163,7 @@ def _named(robot: Element, tag: str) -> Iterable[tuple[str, Element]]:
     return found.items()
 
 
-def _inertial(owner: str, link: Element) -> Inertial:
+def _inertial(owner: str, link: Element, version: Version) -> Inertial:
     """Return the inertial of a <link>, zeros where it has none."""
     element = only_child(owner, link, 'inertial')
     if element is None:
@@ -163,13 +171,13 @@ def _inertial(owner: str, link: Element) -> Inertial:
     mass, inertia = only_child(owner, element, 'mass'), only_child(owner, element, 'inertia')
     if mass is None or inertia is None:
         raise ModelError(f'{owner}: <inertial> lacks {"<mass>" if mass is None else "<inertia>"}')
-    rotation, com = _pose(owner, element)
+    rotation, com = origin_of(owner, element, version)
     entries = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
     about_com = product(rotation, symmetric(number(owner, inertia, entry) for entry in entries), rotation.T)
     return Inertial(number(owner, mass, 'value'), com, about_com)
 
 
-def _joint(name: str, element: Element, links: dict[str, Inertial]) -> Joint:
+def _joint(name: str, element: Element, links: dict[str, Inertial], version: Version) -> Joint:
     """Return the joint of a <joint> element, fixed or not; ModelError for a type that a model cannot represent."""
     owner = f'joint {name!r}'
     kind = word(owner, element, 'type')
@@ -185,7 +193,8 @@ def _joint(name: str, element: Element, links: dict[str, Inertial]) -> Joint:
             raise ModelError(f'{owner}: its {role} link {link!r} does not exist')
         ends.append(link)
     parent, child = ends
-    joint = Joint(name, child, parent, 'fixed', np.zeros(3), *_pose(owner, element), ten_parameters(*links[child]))
+    pose = origin_of(owner, element, version)
+    joint = Joint(name, child, parent, 'fixed', np.zeros(3), *pose, ten_parameters(*links[child]))
     return joint if kind == 'fixed' else _moving(owner, joint, kind, element)
 
 
@@ -205,9 +214,21 @@ def _coupling(joint: str, mimic: Element) -> Coupling:
     return Coupling(joint, word(where, mimic, 'joint'), (*offset, *multiplier))
 
 
-def _independence(joint: str, mimic: Element) -> Finding:
+def _couplings(model: Model, mimics: Mapping[str, Element]) -> tuple[list[Coupling], list[Finding]]:
+    """Return the couplings of joints with a <mimic>, and findings on those that can follow no other joint."""
+    couplings, independent = [], []
+    for joint, mimic in mimics.items():
+        coupling = _coupling(joint, mimic)
+        try:
+            couplings.append(checked_coupling(model, coupling))
+        except ModelError as error:
+            independent.append(_independence(joint, mimic, f' ({error})'))
+    return couplings, independent
+
+
+def _independence(joint: str, mimic: Element, why: str = '') -> Finding:
     """Return the finding on a joint whose <mimic> has no effect."""
-    message = f'it mimics {mimic.get("joint")!r}; here it is a joint of its own, with its own torque'
+    message = f'it mimics {mimic.get("joint")!r}; here it is a joint of its own, with its own torque{why}'
     return Finding('warning', f'joint {joint!r}', message)
 
 
@@ -219,12 +240,13 @@ def _moving(owner: str, joint: Joint, kind: str, element: Element) -> Joint:
         shown = ' '.join(f'{part:g}' for part in axis)
         raise ModelError(f'{owner}: <axis xyz="{shown}">: the axis has no direction')
 
-    # exporters write the largest float for "no limit"
     limit = only_child(owner, element, 'limit')
     lower, upper, velocity, effort = (
         numbers(owner, limit, attribute, [0.0], largest=math.inf)[0]
         for attribute in ('lower', 'upper', 'velocity', 'effort')
     )
+    # exporters write the largest float for "no limit"
+    lower, upper = (math.copysign(math.inf, it) if abs(it) > LARGEST_ANGLE else it for it in (lower, upper))
     if kind in ('continuous', 'planar', 'floating'):
         lower, upper = -math.inf, math.inf
     elif lower == upper == 0.0:
@@ -241,10 +263,3 @@ def _moving(owner: str, joint: Joint, kind: str, element: Element) -> Joint:
         viscous=numbers(owner, dynamics, 'damping', [0.0])[0],
         coulomb=numbers(owner, dynamics, 'friction', [0.0])[0],
     )
-
-
-def _pose(owner: str, element: Element) -> tuple[np.ndarray, np.ndarray]:
-    """Return rotation (3, 3) and translation (3, m) of an element's <origin>; identity where it has none."""
-    origin = only_child(owner, element, 'origin')
-    roll, pitch, yaw = numbers(owner, origin, 'rpy', [0.0, 0.0, 0.0])
-    return from_rpy(roll, pitch, yaw), np.array(numbers(owner, origin, 'xyz', [0.0, 0.0, 0.0]))

@@ -25,7 +25,8 @@ def urdf_of(model: Model) -> str:
     It contains names, tree, inertials, limits, viscous and Coulomb friction, and couplings as <mimic>. Each further
     frame is a link on a fixed joint <frame>_mount. Rotors, gears, torque constants, further friction terms, the gain of
     loops and an order of joints other than depth first are lost. An infinite position limit of a prismatic joint, or of
-    a joint limited on the other side, is written as the largest float. Raises ModelError for a helical, cylindrical or
+    a joint limited on the other side, is written as the largest float, an unknown limit as 0: urdfdom refuses revolute
+    and prismatic joints without limits. Raises ModelError for a helical, cylindrical or
     spherical joint, a joint with a spring, a closure, a coupling that is a constant or of a degree above one, and a
     name that XML or xacro does not allow.
     """
@@ -69,21 +70,19 @@ def _add_link(robot: Element, name: str, inertia: np.ndarray) -> None:
 
 
 def _add_moving(robot: Element, joint: Joint) -> Element:
-    """Add and return a moving joint with its known limits and its friction."""
+    """Add and return a moving joint with its limits, 0 where they are unknown, and its friction."""
     endless = joint.kind == 'revolute' and (joint.lower, joint.upper) == (-math.inf, math.inf)
     if joint.kind not in TYPES:
         raise ModelError(f'joint {joint.name!r}: a URDF cannot hold a {joint.kind} joint')
     kind = 'continuous' if endless else TYPES[joint.kind]
     element = _add_joint(robot, joint.name, kind, joint.parent, joint.link, joint.rotation, joint.origin)
     SubElement(element, 'axis', xyz=_numbers(*joint.axis))
-    fields = (
-        ('velocity', 'effort')
-        if endless or kind in ('planar', 'floating')
-        else ('lower', 'upper', 'velocity', 'effort')
-    )
-    known = {field: getattr(joint, field) for field in fields if not math.isnan(getattr(joint, field))}
-    if known:
-        SubElement(element, 'limit', {field: _numbers(value) for field, value in known.items()})
+    needs_limits = kind in ('revolute', 'prismatic')
+    fields = ('lower', 'upper', 'velocity', 'effort') if needs_limits else ('velocity', 'effort')
+    limits = {field: getattr(joint, field) for field in fields}
+    if needs_limits or not all(map(math.isnan, limits.values())):
+        known = {field: _numbers(0.0 if math.isnan(limit) else limit) for field, limit in limits.items()}
+        SubElement(element, 'limit', known)
     SubElement(element, 'dynamics', damping=_numbers(joint.viscous), friction=_numbers(joint.coulomb))
     return element
 

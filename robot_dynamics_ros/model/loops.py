@@ -53,7 +53,7 @@ def with_loops(
             raise ArgumentError(f'loops: expected a LoopClosure or a Coupling, got {untrusted_values.shown(loop)}')
     found = Loops(
         tuple(_closure(model, loop) for loop in given if isinstance(loop, LoopClosure)),
-        tuple(_coupling(model, loop) for loop in given if isinstance(loop, Coupling)),
+        tuple(checked_coupling(model, loop) for loop in given if isinstance(loop, Coupling)),
         untrusted_values.number('gain', gain, least=0.0),
         untrusted_values.number('tolerance', tolerance, least=LEAST_TOLERANCE, most=LARGEST_TOLERANCE),
     )
@@ -105,8 +105,8 @@ def _closure(model: Model, loop: LoopClosure) -> LoopClosure:
     return LoopClosure(loop.name, link_a, pose_a, link_b, pose_b, kind, **forces)
 
 
-def _coupling(model: Model, loop: Coupling) -> Coupling:
-    """Return a coupling with checked entries."""
+def checked_coupling(model: Model, loop: Coupling) -> Coupling:
+    """Return a coupling with checked entries; ModelError naming the joint and what is wrong."""
     where = f'coupling of joint {untrusted_values.shown(loop.joint)}'
     for joint in (loop.joint, loop.other):
         if joint is None and joint is not loop.joint:

@@ -54,6 +54,16 @@ def from_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
     ]))  # fmt: skip
 
 
+def from_quaternion(x: float, y: float, z: float, w: float) -> np.ndarray:
+    """Return the rotation (3, 3) of a quaternion other than zero, of any length."""
+    s = 2.0 / (x * x + y * y + z * z + w * w)
+    return exact(np.array([
+        [1.0 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w)],
+        [s * (x * y + z * w), 1.0 - s * (x * x + z * z), s * (y * z - x * w)],
+        [s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y)],
+    ]))  # fmt: skip
+
+
 def to_rpy(rotation: np.ndarray) -> tuple[float, float, float]:
     """Return roll, pitch and yaw (rad) with ``from_rpy(roll, pitch, yaw)`` = ``rotation`` (3, 3), up to rounding.
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 from robot_dynamics_ros.model.linear_algebra import determinant
 from robot_dynamics_ros.model.model import JointLimits
 from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, nearest_rotation, rotation_error, unit
@@ -72,16 +73,20 @@ def number(where: str, value, least: float = -math.inf, above: float = -math.inf
 def limits(where: str, given: Mapping) -> dict[str, float]:
     """Return lower, upper, velocity and effort limit of a table, NaN where missing; a limit of 0 is unknown, too.
 
-    Position limits may be infinite. Raises ModelError for anything but numbers, and for only one of lower and upper.
+    Position limits may be infinite, and are where they are beyond all positions (``LARGEST_ANGLE``). Raises ModelError
+    for anything but numbers, and for only one of lower and upper.
     """
     found = {}
     for field in JointLimits._fields:
         value = given.get(field, math.nan)
-        if not _fits(value, ()) or LARGEST_NUMBER < abs(value) < math.inf:
-            raise ModelError(f'{where}: {field}: expected a number up to {LARGEST_NUMBER:g}, got {shown(value)}')
+        if not _fits(value, ()) or (isinstance(value, int) and abs(value) > sys.float_info.max):
+            raise ModelError(f'{where}: {field}: expected a number, got {shown(value)}')
         found[field] = float(value)
     if math.isnan(found['lower']) != math.isnan(found['upper']):
         raise ModelError(f'{where}: lower and upper: expected both or none')
+    for field in ('lower', 'upper'):
+        if abs(found[field]) > LARGEST_ANGLE:
+            found[field] = math.copysign(math.inf, found[field])
     for field in ('velocity', 'effort'):
         found[field] = found[field] if 0.0 < found[field] < math.inf else math.nan
     return found

@@ -55,10 +55,7 @@ def described(description: str, keeps_loops: bool = False) -> tuple[Robot, Seque
     ``keeps_loops``. Joints whose <mimic> is wrong, such as one that names no joint, are joints of their own; a finding
     says so.
     """
-    try:
-        robot = Robot.from_description(description, mimic='couple')
-    except ModelError:
-        robot = Robot.from_description(description)
+    robot = Robot.from_description(description, mimic='couple')
     couplings = robot.loops.couplings
     if robot.loops.closures or (keeps_loops and urdf_of_description(description) is None):
         return robot, ()

@@ -13,7 +13,7 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.urdf import Inertial
 from robot_dynamics_ros.model.model import Finding
-from robot_dynamics_ros.tools.urdf_shapes import Box, Cylinder, Mesh, Sphere, shapes_from_urdf
+from robot_dynamics_ros.tools.urdf_shapes import Box, Capsule, Cylinder, Mesh, Sphere, shapes_from_urdf
 
 MARGIN = 0.1
 """Of the box's edges: shapes are simplified."""
@@ -95,6 +95,8 @@ def _extent(geometry) -> tuple[np.ndarray, np.ndarray] | None:
             half = 0.5 * np.array(edges)
         case Cylinder(radius, length):
             half = np.array([radius, radius, 0.5 * length])
+        case Capsule(radius, length):
+            half = np.array([radius, radius, 0.5 * length + radius])
         case Sphere(radius):
             half = np.full(3, radius)
         case Mesh(path, scale):

@@ -11,7 +11,7 @@ from viser.transforms import SO3
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.figures import joint_colours
-from robot_dynamics_ros.tools.urdf_shapes import Box, Cylinder, Mesh, Shape, Sphere
+from robot_dynamics_ros.tools.urdf_shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 
 ARROW = 0.4
 """Length of the arrow of the largest torque, as a part of the robot's size."""
@@ -113,6 +113,9 @@ class RobotScene:
                 return scene.add_box(name, dimensions=edges, **common)
             case Cylinder(radius, length):
                 return scene.add_cylinder(name, radius, length, **common)
+            case Capsule(radius, length):
+                mesh = trimesh.creation.capsule(length, radius)
+                return scene.add_mesh_simple(name, mesh.vertices - mesh.bounds.mean(axis=0), mesh.faces, **common)
             case Sphere(radius):
                 return scene.add_icosphere(name, radius, **common)
             case Mesh(path, scale):

@@ -10,8 +10,8 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.formats.untrusted_text import number, numbers, only_child, parsed, read_text, word
-from robot_dynamics_ros.model.rotations import from_rpy
+from robot_dynamics_ros.formats.untrusted_text import number, numbers, only_child, parsed, read_xml, word
+from robot_dynamics_ros.formats.urdf_origin import Version, origin_of, version_of
 
 Colour = tuple[float, float, float]
 GREY: Colour = (0.7, 0.7, 0.7)
@@ -33,6 +33,14 @@ class Cylinder:
 
 
 @dataclass(frozen=True)
+class Capsule:
+    """Cylinder about the origin, its axis along z, with a hemisphere at each end; m. Of URDF 1.2."""
+
+    radius: float
+    length: float  # of the cylinder
+
+
+@dataclass(frozen=True)
 class Sphere:
     """Sphere about the origin; m."""
 
@@ -47,13 +55,16 @@ class Mesh:
     scale: tuple[float, float, float]
 
 
+Geometry = Box | Cylinder | Capsule | Sphere | Mesh
+
+
 @dataclass(frozen=True, eq=False)
 class Shape:
     """A geometry at a pose (4, 4; m) in the frame of a link, in a colour (red, green and blue from 0 to 1)."""
 
     link: str
     pose: np.ndarray = field(repr=False)
-    geometry: Box | Cylinder | Sphere | Mesh
+    geometry: Geometry
     colour: Colour
 
 
@@ -67,21 +78,26 @@ def shapes_from_urdf(source: str | Path, tags=('visual',)) -> list[Shape]:
     is_text = isinstance(source, str) and '<' in source
     folder = None if is_text else Path(source).resolve().parent
     try:
-        robot = parsed(str(source) if is_text else read_text(source))
+        robot = parsed(str(source) if is_text else read_xml(source))
+        version = version_of(robot)
         colours = {element.get('name'): _rgb('material', element) for element in robot.findall('material')}
         return [
             shape
             for link in robot.findall('link')
             for tag in tags
             for visual in link.findall(tag)
-            for shape in _shapes(word('link', link, 'name'), visual, colours, folder)
+            for shape in _shapes(word('link', link, 'name'), visual, version, colours, folder)
         ]
     except ModelError as error:
         raise ModelError(f'{"robot description" if is_text else source}: {error}') from error
 
 
 def _shapes(
-    link: str, visual: Element, colours: Mapping[str | None, Colour | None], folder: Path | None
+    link: str,
+    visual: Element,
+    version: Version,
+    colours: Mapping[str | None, Colour | None],
+    folder: Path | None,
 ) -> Iterable[Shape]:
     """Yield the shape of a <visual>, or nothing for a mesh without a file."""
     owner = f'visual of link {link!r}'
@@ -91,16 +107,14 @@ def _shapes(
     form = _geometry(owner, geometry[0], folder)
     if form is None:
         return
-    origin = only_child(owner, visual, 'origin')
     pose = np.eye(4)
-    pose[:3, :3] = from_rpy(*numbers(owner, origin, 'rpy', [0.0, 0.0, 0.0]))
-    pose[:3, 3] = numbers(owner, origin, 'xyz', [0.0, 0.0, 0.0])
+    pose[:3, :3], pose[:3, 3] = origin_of(owner, visual, version)
     material = only_child(owner, visual, 'material')
     colour = None if material is None else _rgb(owner, material) or colours.get(material.get('name'))
     yield Shape(link, pose, form, colour or GREY)
 
 
-def _geometry(owner: str, element: Element, folder: Path | None) -> Box | Cylinder | Sphere | Mesh | None:
+def _geometry(owner: str, element: Element, folder: Path | None) -> Geometry | None:
     """Return the geometry of a shape's element; None for a mesh without a file."""
     match element.tag:
         case 'box':
@@ -108,13 +122,15 @@ def _geometry(owner: str, element: Element, folder: Path | None) -> Box | Cylind
             return Box((x, y, z))
         case 'cylinder':
             return Cylinder(number(owner, element, 'radius'), number(owner, element, 'length'))
+        case 'capsule':
+            return Capsule(number(owner, element, 'radius'), number(owner, element, 'length'))
         case 'sphere':
             return Sphere(number(owner, element, 'radius'))
         case 'mesh':
             path = _mesh_file(element.get('filename', ''), folder)
             x, y, z = numbers(owner, element, 'scale', [1.0, 1.0, 1.0])
             return path and Mesh(path, (x, y, z))
-    raise ModelError(f'{owner}: <{element.tag}>: expected box, cylinder, sphere or mesh')
+    raise ModelError(f'{owner}: <{element.tag}>: expected box, cylinder, capsule, sphere or mesh')
 
 
 def _rgb(owner: str, material: Element) -> Colour | None:

@@ -3,6 +3,7 @@
 import dataclasses
 import pickle
 from functools import cache
+from xml.etree import ElementTree
 
 from support import any_description
 from support import random_trees as trees
@@ -245,8 +246,37 @@ def test_the_name_of_a_mount_is_no_joints_name():
 
 def test_infinite_limits_of_what_is_no_continuous_joint_are_the_largest_float():
     joint = dataclasses.replace(trees.random_joints(2, count=1, prismatic=1.0)[0], lower=-np.inf, upper=1.0)
-    back = model_from_urdf(urdf_of(Model.of('r', trees.BASE, [joint])))
-    assert (back.limits.lower[0], back.limits.upper[0]) == (-np.finfo(float).max, 1.0)
+    text = urdf_of(Model.of('r', trees.BASE, [joint]))
+    assert 'lower="-1.7976931348623157e+308"' in text
+    back = model_from_urdf(text)
+    assert (back.limits.lower[0], back.limits.upper[0]) == (-np.inf, 1.0)
+
+
+def test_urdfdom_finds_the_limits_that_it_needs():
+    """It refuses revolute and prismatic joints without <limit>, and a <limit> without effort or velocity."""
+    joints = [
+        dataclasses.replace(joint, parent=trees.BASE, lower=np.nan, upper=np.nan, velocity=np.nan, effort=np.nan)
+        for joint in trees.random_joints(5, count=6, prismatic=0.5)
+    ]
+    joints[0] = dataclasses.replace(joints[0], kind='revolute', lower=-np.inf, upper=np.inf)
+    joints[1] = dataclasses.replace(joints[0], name='second', link='other', effort=7.0)
+    model = Model.of('r', trees.BASE, joints)
+    root = ElementTree.fromstring(urdf_of(model))
+    for element in root.findall('joint'):
+        limit = element.find('limit')
+        if limit is not None:
+            assert {'effort', 'velocity'} <= set(limit.attrib)
+        else:
+            assert element.get('type') == 'continuous'
+    back = model_from_urdf(urdf_of(model)).limits
+    for one, other in zip(back, model.limits, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize('effort', [1e300, 1e31])
+def test_efforts_beyond_all_forces_come_back_from_yaml(effort):
+    joint = dataclasses.replace(trees.random_joints(2, count=1)[0], effort=effort)
+    assert model_from_yaml(yaml_of(Model.of('r', trees.BASE, [joint])))[0].limits.effort[0] == effort
 
 
 ANGLES = [0.0, np.pi / 2, -np.pi / 2, np.pi, np.pi / 2 - 1e-9, -np.pi / 2 + 1e-13, 0.3, -2.5]

@@ -75,10 +75,25 @@ def test_pinocchio_has_the_same_mass_matrix_of_the_joints_that_are_left():
     assert G.T @ robot.mass_matrix(full) @ G == pytest.approx(M, rel=1e-12, abs=1e-12)
 
 
-REFUSED = {
+APART = {
     'unknown joint': ('joint="x"', "coupling of joint 'a_wag': no joint 'x'; there are z_turn"),
     'fixed joint': ('joint="bolt"', "coupling of joint 'a_wag': no joint 'bolt'"),
     'itself': ('joint="a_wag"', "coupling of joint 'a_wag': it is coupled to itself"),
+}
+
+
+@pytest.mark.parametrize(('attributes', 'why'), APART.values(), ids=APART)
+def test_one_wrong_mimic_leaves_the_others_coupled(attributes, why):
+    text = mimicking(attributes)
+    before, tag, after = text.partition('<joint name="m_slide"')
+    text = before + tag + after.replace('</joint>', '<mimic joint="z_turn"/></joint>', 1)
+    robot = Robot.from_urdf(text, mimic='couple')
+    assert robot.loops.couplings == (Coupling('m_slide', 'z_turn', (0.0, 1.0)),)
+    (finding,) = [it for it in robot.findings if 'mimics' in it.message]
+    assert finding.where == "joint 'a_wag'" and f'a joint of its own, with its own torque ({why}' in finding.message
+
+
+REFUSED = {
     'multiplier': ('joint="z_turn" multiplier="two"', 'joint \'a_wag\': <mimic multiplier="two">: expected a finite'),
     'offset': ('joint="z_turn" offset="nan"', 'joint \'a_wag\': <mimic offset="nan">: expected a finite number'),
 }

@@ -129,6 +129,14 @@ def test_friction_that_is_not_stated_is_none(dynamics, friction):
     assert (read.viscous, read.coulomb) == friction
 
 
+@pytest.mark.parametrize('kind', ['revolute', 'prismatic'])
+def test_limits_beyond_all_positions_are_none(kind):
+    limits = model_from_urdf(
+        one_joint('<limit lower="-1.7976931348623157e+308" upper="1e16" effort="9"/>', kind)
+    ).limits
+    assert (limits.lower[0], limits.upper[0], limits.effort[0]) == (-np.inf, np.inf, 9.0)
+
+
 @pytest.mark.parametrize('limit', ['', '<limit/>', '<limit lower="0" upper="0" velocity="0" effort="0"/>'])
 def test_limits_that_are_missing_or_zero_are_unknown(limit):
     limits = model_from_urdf(one_joint(limit)).limits
@@ -243,7 +251,7 @@ REFUSED = {
         '<robot name="r" xmlns:xacro="http://ros.org/wiki/xacro"><xacro:arm/></robot>',
         'run xacro first',
     ),
-    'xacro prefix': ('<robot name="r"><xacro:arm/></robot>', 'Run xacro first'),
+    'xacro prefix': ('<robot name="r"><xacro:arm/></robot>', '<xacro:arm> is xacro, not URDF: run xacro first'),
     'xacro expression': (one_joint().replace('"2"', '"${m}"'), '<mass value="${m}">: this is xacro'),
     # structure
     'no robot': ('<sdf version="1.6"/>', '<sdf>: expected <robot>'),

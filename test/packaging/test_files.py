@@ -12,7 +12,6 @@ import pytest
 
 # Python module: key of rosdep. A message package and rclpy are their own keys.
 ROSDEP_KEYS = {
-    'defusedxml': 'python3-defusedxml',
     'matplotlib': 'python3-matplotlib',
     'llvmlite': 'python3-numba',  # comes with it, each for one version of the other
     'numba': 'python3-numba',
@@ -51,7 +50,7 @@ def distributions(requirements):
 def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arguments):
     library = distributions(setup_arguments['install_requires'])
     extras = {name: distributions(given) for name, given in setup_arguments['extras_require'].items()}
-    assert library == {'numpy', 'numba', 'PyYAML', 'defusedxml'}
+    assert library == {'numpy', 'numba', 'PyYAML'}
     assert extras == {
         'sim': {'mujoco', 'scipy'},
         'plot': {'matplotlib', 'plotly'},

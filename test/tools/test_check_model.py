@@ -113,6 +113,12 @@ def test_what_cannot_be_checked_gets_one_line_or_a_finding(capsys, arguments, me
         assert text.startswith('robot_dynamics_check_model: ') and '\n' not in text
 
 
+def test_a_capsule_has_a_box_with_its_ends():
+    capsule = '<visual><geometry><capsule radius="0.1" length="0.3"/></geometry></visual>'
+    box = boxes_of(TREE.replace('<link name="flag">', f'<link name="flag">{capsule}'))['flag']
+    np.testing.assert_allclose(box.edges, [0.2, 0.2, 0.5], rtol=1e-12)
+
+
 def test_boxes_hold_all_shapes_of_a_link():
     second = ARROW.replace('visual', 'collision').replace('0 0 0.1', '0.3 0 0')
     text = TREE.replace('<link name="flag">', f'<link name="flag">{ARROW}{second}')

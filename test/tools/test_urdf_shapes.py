@@ -9,7 +9,7 @@ import pytest
 
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.library import named_urdf
-from robot_dynamics_ros.tools.urdf_shapes import GREY, Box, Cylinder, Mesh, Sphere, shapes_from_urdf
+from robot_dynamics_ros.tools.urdf_shapes import GREY, Box, Capsule, Cylinder, Mesh, Sphere, shapes_from_urdf
 
 
 def urdf(*visuals, before=''):
@@ -38,11 +38,27 @@ def test_every_geometry_is_read_with_its_colour():
             geometry('<box size="1 2 3"/>') + '<material name="red"/>',
             geometry('<sphere radius="0.5"/>') + '<material name=""><color rgba="0 0 1 0.5"/></material>',
             geometry('<cylinder radius="0.1" length="2"/>'),
+            geometry('<capsule radius="0.1" length="0.5"/>'),
             before='<material name="red"><color rgba="1 0 0 1"/></material>',
         )
     )
-    assert [shape.geometry for shape in shapes] == [Box((1.0, 2.0, 3.0)), Sphere(0.5), Cylinder(0.1, 2.0)]
-    assert [shape.colour for shape in shapes] == [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0), GREY]
+    assert [shape.geometry for shape in shapes] == [
+        Box((1.0, 2.0, 3.0)),
+        Sphere(0.5),
+        Cylinder(0.1, 2.0),
+        Capsule(0.1, 0.5),
+    ]
+    assert [shape.colour for shape in shapes] == [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0), GREY, GREY]
+
+
+def test_a_quaternion_turns_a_shape_from_urdf_1_1_on():
+    turned = (
+        geometry('<box size="1 2 3"/>') + '<origin xyz="1 2 3" quat_xyzw="0 0 0.7071067811865476 0.7071067811865476"/>'
+    )
+    (shape,) = shapes_from_urdf(urdf(turned).replace('name="r"', 'name="r" version="1.1"'))
+    assert shape.pose.tolist() == [[0, -1, 0, 1], [1, 0, 0, 2], [0, 0, 1, 3], [0, 0, 0, 1]]
+    (shape,) = shapes_from_urdf(urdf(turned))
+    assert shape.pose[:3, :3].tolist() == np.eye(3).tolist()
 
 
 def test_meshes_are_found_beside_the_file_above_it_and_in_packages(tmp_path, monkeypatch):
@@ -78,7 +94,7 @@ def test_known_robots_are_read():
         ('', "visual of link 'arm': expected one <geometry>"),
         (geometry('<box size="1 2"/>'), 'size="1 2">: expected 3 finite numbers'),
         (geometry('<sphere/>'), "'radius' is missing"),
-        (geometry('<capsule radius="1"/>'), '<capsule>: expected box, cylinder, sphere or mesh'),
+        (geometry('<cone radius="1"/>'), '<cone>: expected box, cylinder, capsule, sphere or mesh'),
         (geometry('<sphere radius="1"/>') + '<origin xyz="0 nan 0"/>', 'expected 3 finite numbers'),
     ],
 )

@@ -1,0 +1,48 @@
+"""<origin> of a URDF, and the version of URDF, which decides what it may hold."""
+
+import math
+import re
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.formats.untrusted_text import numbers, only_child
+from robot_dynamics_ros.model.rotations import from_quaternion, from_rpy
+
+Version = tuple[int, int]
+FIRST: Version = (1, 0)
+WITH_QUATERNIONS: Version = (1, 1)
+NEWEST: Version = (1, 2)
+"""Has a capsule among the shapes."""
+LENGTH_TOLERANCE = 0.01
+"""Of a quaternion: numbers that were printed with two decimals."""
+
+
+def version_of(robot: Element) -> Version:
+    """Return the version of a <robot> element, 1.0 where it states none; ModelError for anything but numbers."""
+    text = robot.get('version')
+    if text is None:
+        return FIRST
+    if not re.fullmatch(r'[0-9]{1,3}\.[0-9]{1,3}', text):
+        raise ModelError(f'<robot version="{text[:80]}">: expected a version such as 1.0')
+    major, minor = map(int, text.split('.'))
+    return major, minor
+
+
+def origin_of(owner: str, element: Element, version: Version) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotation (3, 3) and translation (3, m) of an element's <origin>; identity where it has none.
+
+    From URDF 1.1 on the rotation may be a quaternion x, y, z, w in place of roll, pitch and yaw.
+    """
+    origin = only_child(owner, element, 'origin')
+    translation = np.array(numbers(owner, origin, 'xyz', [0.0, 0.0, 0.0]))
+    if origin is None or version < WITH_QUATERNIONS or 'quat_xyzw' not in origin.attrib:
+        return from_rpy(*numbers(owner, origin, 'rpy', [0.0, 0.0, 0.0])), translation
+    if 'rpy' in origin.attrib:
+        raise ModelError(f'{owner}: <origin>: expected rpy or quat_xyzw, got both')
+    x, y, z, w = numbers(owner, origin, 'quat_xyzw', [0.0, 0.0, 0.0, 1.0])
+    if abs(math.hypot(x, y, z, w) - 1.0) > LENGTH_TOLERANCE:
+        text = origin.get('quat_xyzw', '')[:80]
+        raise ModelError(f'{owner}: <origin quat_xyzw="{text}">: expected a quaternion of length 1')
+    return from_quaternion(x, y, z, w), translation
