@@ -23,6 +23,10 @@ ROUNDING = 1.5e-6  # kg m^2
 EIGENVALUE_ROUNDING = 1e-12
 AFFECTED = ('masses', 'inertias', 'forward dynamics', 'friction', 'limits')
 """What errors make wrong. Gravity torques are computed from masses (and centres of mass) alone."""
+MOST_TURNS = 20.0
+"""rad, three turns: a larger position limit of a revolute joint is a winch's, or in degrees."""
+FULL_TURNS = 720.0
+"""Degrees: larger limits stand for none."""
 # A pinhead has fifty times more about its own axis; the rounding errors of a mass on the axis are smaller.
 SMALLEST_AXIS_INERTIA = 1e-12  # kg m^2, kg
 
@@ -72,6 +76,16 @@ def audit_joint(joint: Joint) -> Iterator[Finding]:
         yield Finding('warning', where, f'no limit known for {missing} (zero, negative or missing)')
     if joint.lower > joint.upper:
         yield Finding('error', where, f'its lower limit {joint.lower:g} is above the upper, {joint.upper:g}', 'limits')
+    if joint.kind == 'revolute' and MOST_TURNS < max(abs(joint.lower), abs(joint.upper)) <= FULL_TURNS:
+        message = f'its limits {joint.lower:g} and {joint.upper:g} rad are more than three turns: are they degrees?'
+        yield Finding('warning', where, message)
+    at_limit = joint.coulomb + joint.viscous * (0.0 if np.isnan(joint.velocity) else joint.velocity)
+    if at_limit > joint.effort:
+        message = (
+            f'its friction and damping are {at_limit:g} N m (prismatic: N) at its velocity limit, more than its effort '
+            f'limit {joint.effort:g}: are they values of a simulation?'
+        )
+        yield Finding('warning', where, message, 'friction')
     for quantity, value in (
         ('damping', joint.viscous),
         ('friction', joint.coulomb),

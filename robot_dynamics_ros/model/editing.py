@@ -1,10 +1,10 @@
 """Editing of models: cut out a chain, lock joints, attach another robot.
 
-Links that a fixed joint merged are one body, which is kept or dropped as a whole. Findings on a link's inertial are
-kept with the link; the other findings are those of the new model. Loops are kept as ``loop_editing`` says.
+Links that a fixed joint merged are one body, which is kept or dropped as a whole. Findings of the importer are kept,
+those on a link or joint with it; the others are those of the new model. Loops are kept as ``loop_editing`` says.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -21,14 +21,15 @@ from robot_dynamics_ros.model.model import Finding, Model
 
 VERTICAL = 1e-9
 """Sine of the angle between an axis and gravity that counts as none."""
+MOST_LISTED = 5  # names in a finding
 
 
 def cut(model: Model, base_link: str | None = None, tip_link: str | None = None) -> Model:
     """Return the chain from ``base_link`` to ``tip_link``, or the subtree of ``base_link`` if no tip is given.
 
-    As in KDL, branches beside the chain and links beyond the tip are dropped with their mass. The frame of
-    ``base_link`` becomes the base frame. Raises UnknownNameError, ArgumentError for a tip that is not in the subtree,
-    and ModelError naming a loop between what is kept and what is dropped.
+    As in KDL, branches beside the chain and links beyond the tip are dropped with their mass; a finding says which mass
+    moved with the chain. The frame of ``base_link`` becomes the base frame. Raises UnknownNameError, ArgumentError for
+    a tip that is not in the subtree, and ModelError naming a loop between what is kept and what is dropped.
     """
     if base_link is None and tip_link is None:
         return model
@@ -48,7 +49,21 @@ def cut(model: Model, base_link: str | None = None, tip_link: str | None = None)
     else:
         back = fixed(body, base_link, base.rotation.T, -product(base.rotation.T, base.origin), base_inertia)
         reduced = merged(model.name, base_link, [back, *(part for part in parts if part.link != base_link)])
-    return _audited(with_loops_of_part(model, reduced), _inherited(model))
+    return _audited(with_loops_of_part(model, reduced), [*_lost_mass(model, kept, base.link), *_inherited(model)])
+
+
+def _lost_mass(model: Model, kept: set[int], base: int) -> Iterator[Finding]:
+    """Yield a finding on links with mass that are not kept, but move with a link that is; the base does not move."""
+    carried = kept - {base}
+    lost = [i for i, row in enumerate(model.arrays.I) if i not in kept and row[0] and carried & _path_to_base(model, i)]
+    if lost:
+        names = ', '.join(repr(model.link_names[i]) for i in lost[:MOST_LISTED])
+        others = f' and {len(lost) - MOST_LISTED} others' if len(lost) > MOST_LISTED else ''
+        message = (
+            f'links {names}{others} move with the chain and are cut off, with {sum(model.arrays.I[lost, 0]):.4g} kg; '
+            'lock their joints to keep their mass'
+        )
+        yield Finding('warning', f'robot {model.name!r}', message)
 
 
 def chain(model: Model, before, base_link: str | None, tip_link: str | None, gravity) -> tuple:
@@ -193,15 +208,23 @@ def _path_to_base(model: Model, link: int) -> set[int]:
 
 
 def _inherited(model: Model, prefix: str = '') -> Iterator[Finding]:
-    """Yield the findings on inertials of links, with ``prefix`` before the links' names."""
-    renamed = {f'link {link!r}': f'link {prefix + link!r}' for link in model.frames}
-    on_moving_bodies = set(audit_model(model))
+    """Yield the findings of the source, with ``prefix`` before the names of links and joints."""
+    renamed = dict(zip(_places(model), _places(model, prefix), strict=True))
+    of_model = set(audit_model(model))
     for finding in model.findings:
-        if finding.where in renamed and finding not in on_moving_bodies:
-            yield finding._replace(where=renamed[finding.where])
+        if finding not in of_model:
+            yield finding._replace(where=renamed.get(finding.where, finding.where))
 
 
-def _audited(model: Model, inherited) -> Model:
-    """Return the model with its own findings and the inherited ones on links that it has."""
-    links = {f'link {link!r}' for link in model.frames}
-    return audited(model, (finding for finding in inherited if finding.where in links))
+def _audited(model: Model, inherited: Iterable[Finding]) -> Model:
+    """Return the model with its own findings and the inherited ones, but for those on links or joints it lacks."""
+    places = set(_places(model))
+    return audited(
+        model, (it for it in inherited if it.where in places or not it.where.startswith(('link ', 'joint ')))
+    )
+
+
+def _places(model: Model, prefix: str = '') -> list[str]:
+    """Return the links and joints of a model as findings name them, with ``prefix`` before their names."""
+    links = [f'link {prefix + link!r}' for link in model.frames]
+    return [*links, *(f'joint {prefix + joint!r}' for joint in model.joint_names)]

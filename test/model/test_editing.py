@@ -377,7 +377,7 @@ def test_findings_follow_their_links():
     model = model_from_urdf(FLAWED)
     assert where(model) == ["link 'sledge'", "joint 'a_wag'"]  # inertia, no effort limit
     assert where(with_locked_joints(model, {'a_wag': 0.0})) == ["link 'sledge'"]
-    assert where(cut(model, tip_link='flag')) == ["joint 'a_wag'"]
+    assert where(cut(model, tip_link='flag')) == ["robot 'tree'", "joint 'a_wag'"]  # sledge and tool are lost
     assert where(cut(model, base_link='boom')) == ["link 'sledge'", "joint 'a_wag'"]
     joined = with_attached(model_from_urdf(TREE), model, 'flag', prefix='b_')
     assert where(joined) == ["link 'b_sledge'", "joint 'a_wag'", "joint 'b_a_wag'"]
@@ -386,6 +386,42 @@ def test_findings_follow_their_links():
     hollow = model_from_urdf(before + '<link name="flag"/>' + rest.partition('</link>')[2])
     assert where(with_locked_joints(hollow, {'m_slide': 0.0})) == ["joint 'a_wag'", "link 'flag'"]
     assert where(with_locked_joints(hollow, {'a_wag': 0.0})) == []
+
+
+def test_mass_that_is_cut_off_a_chain_is_a_finding():
+    model = model_from_urdf(TREE)
+
+    def lost(part):
+        return [it.message for it in part.findings if 'cut off' in it.message]
+
+    (message,) = lost(cut(model, tip_link='boom'))
+    assert message.startswith(
+        "links 'sledge', 'flag' move with the chain and are cut off, with 3.2 kg; lock their joints"
+    )
+    (message,) = lost(cut(model, 'mast', 'sledge'))
+    assert message.startswith("links 'flag' move with the chain and are cut off, with 0.5 kg")
+    # what does not move with the chain is no loss, and no mass either
+    assert not lost(cut(model, 'boom')) and not lost(cut(model, 'boom', 'flag'))
+    massless = model_from_urdf(TREE.replace('<mass value="0.5"/>', '<mass value="0"/>'))
+    assert not lost(cut(massless, tip_link='sledge'))
+    # it is told as long as the part is used
+    assert lost(with_locked_joints(cut(model, tip_link='sledge'), {'m_slide': 0.1}))
+
+
+def test_findings_of_the_importer_follow_their_joints():
+    text = TREE.replace('<limit lower="-2"', '<mimic joint="z_turn"/><limit lower="-2"')
+    model = model_from_urdf(text.replace('</robot>', '<loop_joint/></robot>'))
+
+    def importers(part):
+        return [it.where for it in part.findings if 'mimics' in it.message or 'not read' in it.message]
+
+    assert importers(model) == ["robot 'tree'", "joint 'a_wag'"]
+    assert importers(with_locked_joints(model, {'m_slide': 0.0})) == ["robot 'tree'", "joint 'a_wag'"]
+    assert importers(with_locked_joints(model, {'a_wag': 0.0})) == ["robot 'tree'"]
+    assert importers(with_attached(model_from_urdf(TREE), model, 'flag', prefix='b_')) == [
+        "robot 'tree'",
+        "joint 'b_a_wag'",
+    ]
 
 
 REFUSED = {
