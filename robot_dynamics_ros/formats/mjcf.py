@@ -17,9 +17,9 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.compiled_mjcf import joint_kind, mujoco_module, name_of, rotation_of
-from robot_dynamics_ros.formats.mjcf_elements import check_elements, check_sizes, left_out
+from robot_dynamics_ros.formats.mjcf_elements import check_elements, check_sizes, is_off, left_out, switched_off
 from robot_dynamics_ros.formats.mjcf_equality import with_equalities
-from robot_dynamics_ros.formats.untrusted_text import check_moving_links, parsed, read_text
+from robot_dynamics_ros.formats.untrusted_text import check_moving_links, parsed, plain_xml, read_xml
 from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.audit import audit_inertial, audited
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
@@ -42,14 +42,14 @@ def model_from_mjcf(source: str | Path, springs: bool = True) -> tuple[Model, np
     """
     is_text = isinstance(source, str) and '<' in source
     try:
-        return _model(_compiled(str(source), str(source) if is_text else read_text(source), is_text), springs)
+        return _model(_compiled(str(source), str(source) if is_text else read_xml(source), is_text), springs)
     except ModelError as error:
         raise ModelError(f'{"robot description" if is_text else source}: {error}') from error
 
 
 def _compiled(source: str, text: str, is_text: bool):
     """Return MuJoCo's model of the text, or of the file ``source``, which may name files relative to it."""
-    mujoco = mujoco_module()
+    mujoco, text = mujoco_module(), plain_xml(text)  # MuJoCo reads what was checked
     root = parsed(text)
     if root.tag != 'mujoco':
         raise ModelError(f'<{root.tag}>: expected <mujoco>')
@@ -83,6 +83,9 @@ def _model(plant, springs: bool) -> tuple[Model, np.ndarray]:
         findings += audit_inertial(name, mass, about_com)
         findings += _dropped_limits(plant, i)
         parts += _parts(plant, i, name, ten_parameters(mass, plant.body_ipos[i], about_com))
+    zeros, off = switched_off(plant)
+    findings += off
+    parts = [replace(part, **zeros) for part in parts]
     if not springs:
         for joint in (part for part in parts if part.stiffness):
             findings.append(Finding('warning', f'joint {joint.name!r}', 'its spring is left out'))
@@ -90,8 +93,8 @@ def _model(plant, springs: bool) -> tuple[Model, np.ndarray]:
     robot = untrusted_values.name('model', plant.names.split(b'\0')[0].decode() or 'mjcf')
     check_moving_links(joint.kind for joint in parts)
     model = with_equalities(merged(robot, name_of('body', plant.body(0)), parts), plant)
-    off = plant.opt.disableflags & int(mujoco_module().mjtDisableBit.mjDSBL_GRAVITY)
-    return audited(model, [*findings, *model.findings]), np.zeros(3) if off else plant.opt.gravity.copy()
+    gravity = np.zeros(3) if is_off(plant, 'mjDSBL_GRAVITY') else plant.opt.gravity.copy()
+    return audited(model, [*findings, *model.findings]), gravity
 
 
 def _parts(plant, number: int, body: str, inertia: np.ndarray) -> Iterator[Joint]:

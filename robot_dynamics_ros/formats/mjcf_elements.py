@@ -6,13 +6,15 @@ without that torque.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.formats.compiled_mjcf import called, joint_kind
+from robot_dynamics_ros.formats.compiled_mjcf import called, joint_kind, mujoco_module
 from robot_dynamics_ros.formats.untrusted_text import MAX_ELEMENTS
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.model.untrusted_values import LARGEST_NUMBER
@@ -21,6 +23,7 @@ from robot_dynamics_ros.model.untrusted_values import LARGEST_NUMBER
 _REFUSED = {
     'jnt_stiffnesspoly': ('joint', 'a spring that is not linear'),
     'dof_dampingpoly': ('joint', 'a damping that is not linear'),
+    'jnt_springyield': ('joint', 'a spring that yields'),
     'body_gravcomp': ('body', 'gravity compensation'),
     'tendon_armature': ('tendon', 'rotor inertia'),
     'actuator_armature': ('actuator', 'a rotor inertia of its own'),
@@ -29,6 +32,7 @@ _REFUSED = {
 _LEFT_OUT = {
     'tendon_stiffness': ('tendon', 'its spring'),
     'tendon_stiffnesspoly': ('tendon', 'its spring'),
+    'tendon_springyield': ('tendon', 'its spring'),
     'tendon_damping': ('tendon', 'its damping'),
     'tendon_dampingpoly': ('tendon', 'its damping'),
     'tendon_frictionloss': ('tendon', 'its friction'),
@@ -36,6 +40,58 @@ _LEFT_OUT = {
     'actuator_damping': ('actuator', 'its damping'),
     'actuator_dampingpoly': ('actuator', 'its damping'),
 }
+# Fields that become the model, or say what does: names, tree and flags.
+_READ = frozenset({
+    'body_iquat', 'body_jntadr', 'body_jntnum', 'body_mocapid', 'body_parentid', 'body_quat',
+    'jnt_actfrclimited', 'jnt_actfrcrange', 'jnt_axis', 'jnt_bodyid', 'jnt_dofadr', 'jnt_limited', 'jnt_qposadr',
+    'jnt_type', 'dof_bodyid', 'dof_jntid', 'eq_active0', 'eq_obj1id', 'eq_obj2id', 'eq_objtype', 'eq_type',
+    'actuator_forcelimited', 'actuator_forcerange', 'actuator_gear', 'actuator_trnid', 'actuator_trntype',
+    'opt_gravity', 'opt_density', 'opt_viscosity', 'opt_disableflags',
+})  # fmt: skip
+# Fields that change no torque of a robot without its actuators, contacts and medium, by the reason.
+WITHOUT_EFFECT = {
+    'computed by MuJoCo from other fields': (
+        'body_bvhadr', 'body_bvhnum', 'body_dofadr', 'body_dofnum', 'body_geomadr', 'body_geomnum', 'body_invweight0',
+        'body_rootid', 'body_sameframe', 'body_simple', 'body_subtreemass', 'body_treeid', 'body_weldid',
+        'dof_M0', 'dof_Madr', 'dof_invweight0', 'dof_length', 'dof_parentid', 'dof_simplenum', 'dof_treeid',
+        'tendon_adr', 'tendon_invweight0', 'tendon_length0', 'tendon_num', 'tendon_treeid', 'tendon_treenum',
+        'actuator_acc0', 'actuator_length0', 'jnt_actuatorid', 'tendon_actuatorid', 'jnt_plasticadr',
+        'tendon_plasticadr',
+    ),
+    'contacts, and softness of constraints and limits': (
+        'body_conaffinity', 'body_contype', 'body_margin', 'jnt_margin', 'jnt_solimp', 'jnt_solref', 'dof_solimp',
+        'dof_solref', 'eq_solimp', 'eq_solref', 'tendon_margin', 'tendon_solimp_fri', 'tendon_solimp_lim',
+        'tendon_solref_fri', 'tendon_solref_lim', 'opt_o_friction', 'opt_o_margin', 'opt_o_solimp', 'opt_o_solref',
+        'opt_cone', 'opt_impratio', 'opt_ccd_iterations', 'opt_ccd_tolerance', 'opt_sdf_initpoints',
+        'opt_sdf_iterations', 'opt_noslip_iterations', 'opt_noslip_tolerance',
+    ),
+    'commands of actuators': (
+        'actuator_actadr', 'actuator_actearly', 'actuator_actlimited', 'actuator_actnum', 'actuator_actrange',
+        'actuator_biasprm', 'actuator_biastype', 'actuator_cranklength', 'actuator_ctrladr', 'actuator_ctrllimited',
+        'actuator_ctrlnum', 'actuator_ctrlrange', 'actuator_ctrlspec', 'actuator_delay', 'actuator_dynprm',
+        'actuator_dyntype', 'actuator_gainprm', 'actuator_gaintype', 'actuator_history', 'actuator_historyadr',
+        'actuator_lengthrange', 'actuator_outadr', 'actuator_outnum', 'jnt_actgravcomp', 'tendon_actfrclimited',
+        'tendon_actfrcrange', 'opt_disableactuator',
+    ),
+    'pictures, groups, data of users and plugins, which are refused': (
+        'body_plugin', 'body_user', 'jnt_group', 'jnt_user', 'tendon_group', 'tendon_matid', 'tendon_rgba',
+        'tendon_user', 'tendon_width', 'actuator_group', 'actuator_plugin', 'actuator_user', 'tendon_type',
+    ),
+    'integration, and a medium or magnetic field without bodies that feel it': (
+        'opt_enableflags', 'opt_integrator', 'opt_iterations', 'opt_jacobian', 'opt_ls_iterations', 'opt_ls_tolerance',
+        'opt_magnetic', 'opt_sleep_tolerance', 'opt_solver', 'opt_timestep', 'opt_tolerance', 'opt_wind',
+    ),
+    'stiffness and length of springs of tendons, which are left out': ('tendon_lengthspring', 'tendon_range'),
+}  # fmt: skip
+_AUDITED = ('body', 'jnt', 'dof', 'tendon', 'actuator', 'eq', 'opt')
+"""Groups of fields of MjModel in which each field is in one of the tables."""
+_ELEMENTS = {'jnt': 'joint', 'dof': 'joint', 'eq': 'equality'}
+# Flags of <option> that leave out a part of each joint: field of the joint, element, flags of any version of MuJoCo.
+_FLAGS = (
+    ('stiffness', 'springs', ('mjDSBL_SPRING', 'mjDSBL_PASSIVE')),
+    ('viscous', 'damping', ('mjDSBL_DAMPER', 'mjDSBL_PASSIVE')),
+    ('coulomb', 'friction', ('mjDSBL_FRICTIONLOSS', 'mjDSBL_CONSTRAINT')),
+)
 # MuJoCo applies these along the axes of the world, a model would along the link's.
 _REFUSED_ON_FREE = {'dof_armature': 'rotor inertia', 'dof_frictionloss': 'dry friction'}
 # Fields of MjModel whose numbers become those of the model: element, meaning.
@@ -119,6 +175,37 @@ def left_out(plant) -> Iterator[Finding]:
             yield Finding('warning', name, f'{what} is left out')
     if plant.opt.density or plant.opt.viscosity:
         yield Finding('warning', 'option', 'its medium (density, viscosity) is left out: bodies move without drag')
+    if is_off(plant, 'mjDSBL_LIMIT', 'mjDSBL_CONSTRAINT') and plant.jnt_limited.any():
+        yield Finding('warning', 'option', 'a flag turns limits of joints off; they are limits here')
+    yield from not_read(plant)
+
+
+def is_off(plant, *flags: str) -> bool:
+    """Return whether one of these flags of ``mjtDisableBit`` is set; an older or newer MuJoCo lacks some."""
+    bits = mujoco_module().mjtDisableBit.__members__
+    return any(plant.opt.disableflags & int(bits[flag]) for flag in flags if flag in bits)
+
+
+def switched_off(plant) -> tuple[dict[str, Any], list[Finding]]:
+    """Return the fields of joints that flags of <option> leave out, as zeros, and a finding on each."""
+    off = [(field, what) for field, what, flags in _FLAGS if is_off(plant, *flags)]
+    findings = [Finding('warning', 'option', f'a flag turns {what} of joints off: no joint has any') for _, what in off]
+    return dict.fromkeys([field for field, _ in off], 0.0), findings
+
+
+def unknown_fields(names: Iterable[str]) -> list[str]:
+    """Return the fields among ``names``, of MjModel or as opt_<name> of its options, that no table has."""
+    known = {*_READ, *_REFUSED, *_LEFT_OUT, *_NUMBERS, *chain.from_iterable(WITHOUT_EFFECT.values())}
+    return [name for name in names if name.partition('_')[0] in _AUDITED and '_' in name and name not in known]
+
+
+def not_read(plant) -> Iterator[Finding]:
+    """Yield findings on fields of a newer MuJoCo that are not zero."""
+    names = (name for name in dir(plant) if not name.startswith(('opt', '_')))
+    for field in unknown_fields(names):
+        element = _ELEMENTS.get(field.partition('_')[0], field.partition('_')[0])
+        for name in _with(plant, field, element):
+            yield Finding('warning', name, f'{field} of this MuJoCo is not read')
 
 
 def _with(plant, field: str, element: str) -> Iterator[str]:

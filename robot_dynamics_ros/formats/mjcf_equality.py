@@ -12,6 +12,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.compiled_mjcf import called, mujoco_module, name_of, rotation_of
+from robot_dynamics_ros.formats.mjcf_elements import is_off
 from robot_dynamics_ros.model.loop_types import Coupling, LoopClosure
 from robot_dynamics_ros.model.loops import LARGEST_POLYNOMIAL, with_loops
 from robot_dynamics_ros.model.model import Finding, Model
@@ -29,7 +30,7 @@ def with_equalities(model: Model, plant) -> Model:
     mujoco = mujoco_module()
     loops: list[LoopClosure | Coupling] = []
     findings: list[Finding] = []
-    all_off = plant.opt.disableflags & int(mujoco.mjtDisableBit.mjDSBL_EQUALITY)
+    all_off = is_off(plant, 'mjDSBL_EQUALITY', 'mjDSBL_CONSTRAINT')
     for i in range(plant.neq):
         where, kind = called('equality', plant.equality(i)), mujoco.mjtEq(int(plant.eq_type[i])).name
         if all_off or not plant.eq_active0[i]:
