@@ -56,7 +56,7 @@ class Mujoco(MujocoArm):
 
     def __init__(self, motion):
         start, velocity, _ = motion(0.0)
-        super().__init__(ROBOT.with_payload(PAYLOAD).to_urdf(), ROBOT, 1e-3, start, friction_error=FRICTION - 1.0)
+        super().__init__(ROBOT.with_payload(PAYLOAD), 1e-3, start, friction_error=FRICTION - 1.0)
         self.brakes = False
         self._data.qvel[self._v] = velocity
 

@@ -22,7 +22,7 @@ def errors(arm: DemoArm) -> tuple[np.ndarray, np.ndarray]:
     """Return RMS tracking errors (n,) in rad or m under PD + gravity, and under PD + feedforward."""
     trajectory = arm.motion.trajectory()
     gravity, feedforward = (
-        tracked(arm.urdf, arm.robot, law, arm.gains, trajectory, arm.effort_limit, RATE).rms
+        tracked(arm.robot, law, arm.gains, trajectory, arm.effort_limit, RATE).rms
         for law in ('pd_gravity', 'pd_feedforward')
     )
     return gravity, feedforward

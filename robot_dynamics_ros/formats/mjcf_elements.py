@@ -78,7 +78,8 @@ WITHOUT_EFFECT = {
         'tendon_user', 'tendon_width', 'actuator_group', 'actuator_plugin', 'actuator_user', 'tendon_type',
     ),
     'integration, and a medium or magnetic field without bodies that feel it': (
-        'opt_enableflags', 'opt_integrator', 'opt_iterations', 'opt_jacobian', 'opt_ls_iterations', 'opt_ls_tolerance',
+        'opt_apirate', 'opt_enableflags', 'opt_integrator', 'opt_iterations', 'opt_jacobian', 'opt_ls_iterations',
+        'opt_ls_tolerance',
         'opt_magnetic', 'opt_sleep_tolerance', 'opt_solver', 'opt_timestep', 'opt_tolerance', 'opt_wind',
     ),
     'stiffness and length of springs of tendons, which are left out': ('tendon_lengthspring', 'tendon_range'),

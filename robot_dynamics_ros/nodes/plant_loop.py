@@ -11,8 +11,6 @@ from std_srvs.srv import Trigger
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, UnstableError
-from robot_dynamics_ros.formats.description import urdf_of_description
-from robot_dynamics_ros.formats.untrusted_text import read_text
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
@@ -77,7 +75,6 @@ class PlantLoop(LifecycleTask):
             gains = {'motor_stiffness': node.value('motor_stiffness'), 'motor_damping': node.value('motor_damping')}
             motors = MotorPd(*(gain(name, values, robot.nv) for name, values in gains.items()))
         self._arm = plant_class()(
-            _urdf(node),
             robot,
             STEP / SECOND,
             start_position(node.value('start'), robot.nq),
@@ -192,13 +189,3 @@ class PlantLoop(LifecycleTask):
         self._begin()
         response.success, response.message = True, 'at the start position, brakes closed'
         return response
-
-
-def _urdf(node) -> str:
-    """Return the plant's URDF as text: the description itself, or the part of it that the robot is."""
-    description = node.description.source()
-    is_part = node.value('base_link') or node.value('tip_link') or any(map(str.strip, node.value('locked_joints')))
-    urdf = None if is_part else urdf_of_description(description)
-    if urdf is None:
-        return node.robot.to_urdf()
-    return str(urdf) if '<' in str(urdf) else read_text(urdf)

@@ -1,21 +1,16 @@
-"""Simulated arm in MuJoCo: the same URDF with joint friction and, optionally, errors of mass and friction."""
-
-from xml.etree.ElementTree import Element, tostring
+"""Simulated arm in MuJoCo: a robot with joint friction and, optionally, errors of mass and friction."""
 
 import mujoco
 import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.driven_robot import DrivenRobot
-from robot_dynamics_ros.errors import ModelError, UnstableError
-from robot_dynamics_ros.formats.untrusted_text import parsed
+from robot_dynamics_ros.errors import UnstableError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.elastic_joints import ElasticJoints
 from robot_dynamics_ros.simulation.motor_pd import MotorPd
-from robot_dynamics_ros.simulation.mujoco_springs import MujocoSprings, model_with_springs
-
-ROUNDING = 1e-12
-"""Of inertias, relative to the largest principal moment: MuJoCo allows for none."""
+from robot_dynamics_ros.simulation.mujoco_plant import mujoco_plant
+from robot_dynamics_ros.simulation.mujoco_springs import MujocoSprings
 
 
 class MujocoArm:
@@ -27,7 +22,6 @@ class MujocoArm:
 
     def __init__(
         self,
-        urdf: str,
         robot: Robot | DrivenRobot,
         period: float,
         start,
@@ -36,38 +30,27 @@ class MujocoArm:
         motors: MotorPd | None = None,
         elastic: ElasticJoints | None = None,
     ):
-        """Load ``urdf`` (text), with the joint order, rotor inertia, friction and gravity of ``robot``.
+        """Make the plant of ``robot``, with its inertias, rotor inertias, friction, springs and gravity.
 
         ``period`` (s) is the step; ``start`` (n, rad or m) the position after ``reset``. Masses and inertias are those
-        of the URDF times 1 + ``mass_error``, friction that of ``robot`` times 1 + ``friction_error``. The plant has
-        viscous, Coulomb and constant friction, springs and reflected rotor inertia, but no Stribeck, quadratic or
-        load-dependent friction, no coupling of motors and no gyroscopic torque of rotors. Followers of a
-        ``DrivenRobot`` follow by constraints, which MuJoCo makes of <mimic>. ``motors`` is the PD of motors of the MIT
-        type, None for others. The joints of ``elastic``, made of ``robot``, have springs: then positions, velocities,
-        torques and friction are those of motors, and
-        MuJoCo's step is shorter where the stiffest mode needs that. Raises ModelError if MuJoCo can't load the URDF,
-        ArgumentError for a wrong start and for springs that need more than ``mujoco_springs.MOST_STEPS`` a period.
+        of ``robot`` times 1 + ``mass_error``, friction times 1 + ``friction_error``. The plant has viscous, Coulomb and
+        constant friction, springs and reflected rotor inertia, but no Stribeck, quadratic or load-dependent friction,
+        no coupling of motors and no gyroscopic torque of rotors. Followers of a ``DrivenRobot`` follow by soft
+        constraints. ``motors`` is the PD of motors of the MIT type, None for others. The joints of ``elastic``, made of
+        ``robot``, have springs: then positions, velocities, torques and friction are those of motors, and MuJoCo's step
+        is shorter where the stiffest mode needs that. Raises ModelError naming a joint that MuJoCo cannot move, ArgumentError for a wrong start and
+        for springs that need more than ``mujoco_springs.MOST_STEPS`` a period.
         """
-        try:
-            text = _bare(urdf)
-            model = mujoco.MjModel.from_xml_string(text) if elastic is None else model_with_springs(text, elastic)
-        except (ValueError, RuntimeError) as error:
-            raise ModelError(f'MuJoCo does not load this URDF: {error}') from None
-        tree = robot.robot if isinstance(robot, DrivenRobot) else robot
-        try:
-            joints, moved = ([model.joint(name) for name in it.joint_names] for it in (robot, tree))
-        except KeyError as error:
-            raise ModelError(f'MuJoCo finds no joint of {robot.name} in this URDF: {error.args[0]}') from None
+        tree, couplings = (robot.robot, robot.couplings) if isinstance(robot, DrivenRobot) else (robot, ())
+        model = mujoco_plant(tree.model if elastic is None else elastic.tree.model, couplings)
+        joints, moved = ([model.joint(name) for name in it.joint_names] for it in (robot, tree))
         self._q = np.array([joint.qposadr[0] for joint in joints])
         self._v = np.array([joint.dofadr[0] for joint in joints])
-        places = [tree.joint_names.index(name) for name in robot.joint_names]
         self._moved = np.array([joint.qposadr[0] for joint in moved])
         start = validation.finite('start', start, (robot.nq,))
         self._start = (robot.positions(start) if isinstance(robot, DrivenRobot) else start).copy()
-        v, places = (
-            np.array([joint.dofadr[0] for joint in moved]),
-            [tree.joint_names.index(it) for it in robot.joint_names],
-        )
+        places = [tree.joint_names.index(name) for name in robot.joint_names]
+        v = np.array([joint.dofadr[0] for joint in moved])
         model.opt.timestep, self._steps, self._springs = period, 1, None
         # friction makes the equations stiff; the implicit integrator is stable at 1 kHz
         model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
@@ -75,11 +58,8 @@ class MujocoArm:
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
         model.body_mass *= 1.0 + mass_error
         model.body_inertia *= 1.0 + mass_error
-        model.dof_armature[v] = tree.rotor_inertia
-        model.dof_damping[v] = tree.friction.viscous * (1.0 + friction_error)
-        model.dof_frictionloss[v] = tree.friction.coulomb * (1.0 + friction_error)
-        for joint, described in zip(moved, tree.model.joints, strict=True):
-            model.jnt_stiffness[joint.id], model.qpos_spring[joint.qposadr[0]] = described.stiffness, described.rest
+        model.dof_damping[v] *= 1.0 + friction_error
+        model.dof_frictionloss[v] *= 1.0 + friction_error
         self._motors = motors
         if motors is not None:
             # as MuJoCo's spring and damper of a joint, beside the spring of the description
@@ -154,41 +134,3 @@ class MujocoArm:
     def velocity(self) -> np.ndarray:
         """Joint velocities (n,) in rad/s or m/s."""
         return self._data.qvel[self._v]
-
-
-def _bare(urdf: str) -> str:
-    """Return a URDF without shapes, without the inertia of its root, and without the sizes of MuJoCo's extension.
-
-    Inertias that break the triangle inequality by rounding, as flat bodies may, keep it. Mesh files may be missing, and
-    contacts are disabled. The root does not move, and MuJoCo refuses a physically inconsistent inertia. A size in the
-    text could make it allocate any amount of memory.
-    """
-    robot = parsed(urdf)
-    children = {child.get('link') for child in robot.iterfind('joint/child')}
-    for root in (link for link in robot.findall('link') if link.get('name') not in children):
-        for inertial in root.findall('inertial'):
-            root.remove(inertial)
-    for link in robot.findall('link'):
-        for tag in ('visual', 'collision'):
-            for shape in link.findall(tag):
-                link.remove(shape)
-    for inertia in robot.iterfind('link/inertial/inertia'):
-        _make_positive(inertia)
-    for extension in robot.findall('mujoco'):
-        for size in extension.findall('size'):
-            extension.remove(size)
-    return tostring(robot, encoding='unicode')
-
-
-def _make_positive(inertia: Element) -> None:
-    """Let an <inertia> keep the triangle inequality, by a change of its diagonal of at most twice ``ROUNDING``."""
-    try:
-        I = {key: float(inertia.get(key, 0.0)) for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')}
-    except ValueError:
-        return  # MuJoCo names what is no number
-    a, b, c = np.linalg.eigvalsh(
-        [[I['ixx'], I['ixy'], I['ixz']], [I['ixy'], I['iyy'], I['iyz']], [I['ixz'], I['iyz'], I['izz']]]
-    )
-    if abs(a + b - c) <= ROUNDING * c:
-        for key in ('ixx', 'iyy', 'izz'):
-            inertia.set(key, repr(float(I[key] + 2.0 * ROUNDING * c)))

@@ -1,4 +1,4 @@
-"""Springs of elastic joints in MuJoCo: each joint becomes two of its body, the motor and then the spring."""
+"""Springs of elastic joints in MuJoCo: deflections at rest, and the step that the stiffest mode needs."""
 
 import mujoco
 import numpy as np
@@ -17,24 +17,8 @@ ROUNDS = 50
 """Of the search for the deflections under the weight of the links: each divides the error by stiffness / slope of g."""
 
 
-def model_with_springs(text: str, elastic: ElasticJoints) -> mujoco.MjModel:
-    """Return MuJoCo's model of a URDF whose joints are motors with springs behind them."""
-    spec, springs = (
-        mujoco.MjSpec.from_string(text),
-        dict(zip(elastic.robot.joint_names, elastic.spring_names, strict=True)),
-    )
-    for motor in [joint for body in spec.bodies for joint in body.joints if joint.name in springs]:
-        motor.armature = 1.0  # the mass matrix would be singular; MujocoArm sets that of the robot
-        motor.parent.add_joint(name=springs[motor.name], type=motor.type, axis=motor.axis, pos=motor.pos)
-    model = spec.compile()
-    for name, stiffness, damping in zip(elastic.spring_names, elastic.stiffness, elastic.damping, strict=True):
-        spring = model.joint(name)
-        model.jnt_stiffness[spring.id], model.dof_damping[spring.dofadr[0]] = stiffness, damping
-    return model
-
-
 class MujocoSprings:
-    """The springs of a model of ``model_with_springs`` and its state."""
+    """The springs of a plant of ``ElasticJoints.tree`` and its state."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, elastic: ElasticJoints):
         """Store model, state and springs."""

@@ -36,7 +36,6 @@ class Tracked(NamedTuple):
 
 
 def tracked(
-    urdf: str,
     robot: Robot,
     law: str,
     gains: ProposedGains,
@@ -48,11 +47,9 @@ def tracked(
 
     Parameters
     ----------
-    urdf : str
-        Text of the plant's description, whose masses are ``MASS_ERROR`` larger and whose friction is
-        ``FRICTION_ERROR`` larger than those of ``robot``.
     robot : Robot or DrivenRobot
-        The controller's model, with n joints of one degree of freedom.
+        The controller's model, with n joints of one degree of freedom. The masses of the plant are ``MASS_ERROR``
+        larger, its friction is ``FRICTION_ERROR`` larger.
     law : str
         'pd', 'pd_gravity' or 'pd_feedforward'.
     gains : ProposedGains
@@ -70,12 +67,12 @@ def tracked(
     Raises
     ------
     ModelError
-        If MuJoCo does not load the URDF.
+        Naming a joint that MuJoCo cannot move.
     """
     steps, n = round(1.0 / (rate * STEP)), robot.nv
     desired, feedforward, limit = np.zeros((3, n)), np.zeros(n), np.asarray(effort_limit, float)
     trajectory.sample(trajectory.start, *desired)
-    arm = MujocoArm(urdf, robot, STEP, desired[0], MASS_ERROR, FRICTION_ERROR)
+    arm = MujocoArm(robot, STEP, desired[0], MASS_ERROR, FRICTION_ERROR)
     arm.brakes = False
     control = JointSpaceControl(robot, law, gains.stiffness, gains.damping, bandwidth=1.0)
     compensation = Compensation(robot, TERMS)

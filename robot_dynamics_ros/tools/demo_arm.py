@@ -50,7 +50,6 @@ class DemoArm:
     """An arm, its gains and its motion; ``notes`` say what the description lacks and what is used instead."""
 
     robot: Robot | DrivenRobot
-    urdf: str
     gains: ProposedGains
     motion: TrackingMotion
     effort_limit: np.ndarray  # (n,) N m or N, inf: none
@@ -168,7 +167,7 @@ def demo_arm(
     gains = propose_gains(robot, RATE, BANDWIDTH)
     motion = tracking_motion(robot, gains, limit, RATE)
     whole = tree.with_loops(couplings) if couplings else tree
-    return DemoArm(robot, whole.to_urdf(), gains, motion, limit, tuple(notes), whole.to_yaml())
+    return DemoArm(robot, gains, motion, limit, tuple(notes), whole.to_yaml())
 
 
 def description_of(given: Mapping[str, str]) -> dict:

@@ -9,7 +9,9 @@ from xml.etree import ElementTree
 from support import pinocchio_peer as peers
 from support.example_robots import example_urdfs
 from support.matrices import matrix
+from support.mujoco_states import mass_matrix_and_gravity
 from support.pinocchio_peer import Peer, pin
+from support.rounding import bound
 
 import numpy as np
 import pytest
@@ -17,9 +19,11 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.urdf import model_from_urdf
+from robot_dynamics_ros.simulation.mujoco_plant import mujoco_plant
 
 PATHS = example_urdfs()
 TOLERANCE = 1e-9  # of the largest magnitude in the quantity
+PLANT_TOLERANCE = 1e-8  # likewise: MuJoCo takes principal axes that are off by 1e-8 rad for those of the link
 FREE = """
 <robot name="flying"><link name="surroundings"/><link name="flyer"/>
   <joint name="root_joint" type="floating"><parent link="surroundings"/><child link="flyer"/></joint></robot>
@@ -103,6 +107,26 @@ def compare(robot, model, path):
             robot.forward_dynamics(*state[:3])
     errors = peers.errors(Peer(robot, model), links.tolist(), state, forward_dynamics=not weightless)
     assert {name: error for name, error in errors.items() if not error < TOLERANCE} == {}
+
+
+@pytest.mark.compiled
+@URDF
+def test_the_plant_of_simulated_arm_is_the_described_robot(path):
+    robot = held(path)
+    if not robot.nv or robot.nq != robot.nv:
+        return
+    if entry(WEIGHTLESS, path):
+        with pytest.raises(ModelError, match='moves no inertia and ends its chain'):
+            mujoco_plant(robot.model)
+        return
+    q, gravity = np.random.default_rng(robot.nv).uniform(-2.0, 2.0, robot.nq), peers.random_gravity(5)
+    M, g = mass_matrix_and_gravity(mujoco_plant(robot.model), robot.joint_names, q, gravity)
+    expected, wanted = robot.mass_matrix(q), robot.with_gravity(gravity).gravity_torque(q)
+    size = np.sqrt(np.diag(expected))
+    # M is the inverse of an inverse
+    rounding = bound(10, robot.nv, np.linalg.cond(expected / np.outer(size, size)))
+    assert np.abs((M - expected) / np.outer(size, size)).max() < max(PLANT_TOLERANCE, rounding)
+    assert np.abs(g - wanted).max() <= PLANT_TOLERANCE * np.abs(wanted).max()
 
 
 @URDF

@@ -21,7 +21,6 @@ from robot_dynamics_interfaces.srv import (
 )
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.nodes.bringup import NODES
-from robot_dynamics_ros.nodes.plant_loop import _urdf
 
 SERVER = 'dynamics_server'
 GRAVITY = (0.0, -9.81, 0.0)
@@ -181,4 +180,3 @@ def test_a_yaml_file_without_loops_is_a_robot_as_any(make, tmp_path, name):
     assert node.active, node.silence
     q = np.full(6, 0.4)
     assert node.robot.gravity_torque(q).tolist() == Robot.named('aubo_i5').gravity_torque(q).tolist()
-    assert '<robot' in _urdf(node)

@@ -17,7 +17,7 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.payload import Payload
-from robot_dynamics_ros.simulation import mujoco_arm, simulate
+from robot_dynamics_ros.simulation import simulate
 from robot_dynamics_ros.simulation.elastic_joints import STABLE, ElasticJoints
 from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm
 
@@ -118,7 +118,7 @@ def test_the_distance_to_the_rigid_arm_is_proportional_to_the_compliance():
 
 def tendons() -> mujoco.MjModel:
     """Return the arm in MuJoCo with rotors on the base, and a tendon with spring and damper for each joint."""
-    spec = mujoco.MjSpec.from_string(mujoco_arm._bare(URDF))
+    spec = mujoco.MjSpec.from_string(URDF)
     for name, inertia in zip(ARM.joint_names, B, strict=True):
         rotor = spec.worldbody.add_body(name=f'{name}_rotor', mass=1.0, inertia=[inertia] * 3)
         rotor.add_joint(name=f'{name}_motor', type=mujoco.mjtJoint.mjJNT_HINGE, axis=[0, 0, 1])
@@ -154,7 +154,7 @@ def test_rotors_and_tendons_in_mujoco_move_the_same():
 def test_the_plant_of_simulated_arm_moves_the_same():
     """MuJoCo's steps of 0.1 ms are of first order, so its motors differ by about 1e-4 rad of 0.2 after 0.2 s."""
     elastic = ElasticJoints(ARM, K, D)
-    arm = MujocoArm(URDF, ARM, 1e-3, START, elastic=elastic)
+    arm = MujocoArm(ARM, 1e-3, START, elastic=elastic)
     assert arm.position.tolist() == START.tolist() and arm._steps == 10
     arm.brakes = False
     deflection = arm._data.qpos[arm._springs._q].copy()
@@ -172,7 +172,7 @@ def test_the_plant_of_simulated_arm_moves_the_same():
 
 
 def test_closed_brakes_leave_the_links_at_rest_on_their_springs():
-    arm = MujocoArm(URDF, ARM, 1e-3, START, elastic=ElasticJoints(ARM, K, D))
+    arm = MujocoArm(ARM, 1e-3, START, elastic=ElasticJoints(ARM, K, D))
     arm.brakes = False
     arm.torque[:] = 40.0
     arm.step(20)
@@ -190,7 +190,7 @@ def test_springs_that_need_too_many_steps_of_mujoco_are_refused():
         r"stiffest mode, \S+ Hz at joint 'wrist3_joint', needs steps of at most \S+e-06 s, more than 50 in 0.001 s"
     )
     with pytest.raises(ArgumentError, match=message):
-        MujocoArm(URDF, ARM, 1e-3, START, elastic=ElasticJoints(ARM, 1e6))
+        MujocoArm(ARM, 1e-3, START, elastic=ElasticJoints(ARM, 1e6))
 
 
 @pytest.mark.compiled

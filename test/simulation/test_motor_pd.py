@@ -39,7 +39,7 @@ def motors(stiffness=STIFFNESS, damping=DAMPING) -> MotorPd:
 
 
 def plant(pd, start=REST, mass_error=0.0, friction_error=0.0) -> MujocoArm:
-    arm = MujocoArm(openarm_type.urdf(), ROBOT, PERIOD / STEPS, start, mass_error, friction_error, pd)
+    arm = MujocoArm(ROBOT, PERIOD / STEPS, start, mass_error, friction_error, pd)
     arm.brakes = False
     return arm
 
@@ -80,7 +80,7 @@ def test_gravity_lifts_joint_1_of_the_description_by_10_8_newton_metres():
 def test_a_motor_adds_its_pd_to_the_torque():
     """From rest and moving, over one short step, against forward dynamics with the PD among the torques."""
     pd, torque = motors(), np.array([3.0, -2.0, 1.0, 2.0, 0.3, -0.2, 0.1])
-    arm = MujocoArm(openarm_type.urdf(), ROBOT, 1e-6, POSES[0], friction_error=-1.0, motors=pd)
+    arm = MujocoArm(ROBOT, 1e-6, POSES[0], friction_error=-1.0, motors=pd)
     arm.brakes = False
     arm.position_command[:], arm.torque[:] = POSES[0] + 0.1, torque
     for _ in range(2):

@@ -15,7 +15,7 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.law import TORQUE
 from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.model.configuration import derivative
-from robot_dynamics_ros.simulation import mujoco_arm, simulate
+from robot_dynamics_ros.simulation import simulate
 
 AUBO = Robot.named('aubo_i5')
 START = np.array([0.3, 0.8, -1.2, 0.5, 0.9, -0.4])
@@ -73,8 +73,7 @@ def test_a_step_in_compiled_code_takes_less_than_half_of_one_with_a_torque_from_
 
 @pytest.mark.compiled
 def test_runge_kutta_of_mujoco_agrees():
-    text = mujoco_arm._bare(named_urdf('aubo_i5').read_text(encoding='utf-8'))
-    model = mujoco.MjModel.from_xml_string(text)
+    model = mujoco.MjModel.from_xml_path(str(named_urdf('aubo_i5')))
     model.opt.timestep, model.opt.integrator = 1e-3, mujoco.mjtIntegrator.mjINT_RK4
     model.opt.gravity[:] = AUBO.gravity
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT

@@ -23,7 +23,7 @@ def test_feedforward_leaves_a_third_of_the_error_of_gravity_alone_at_most(name):
     arm = demo_arm(PATHS[name])
     trajectory = arm.motion.trajectory()
     gravity, feedforward = (
-        tracked(arm.urdf, arm.robot, law, arm.gains, trajectory, arm.effort_limit, RATE)
+        tracked(arm.robot, law, arm.gains, trajectory, arm.effort_limit, RATE)
         for law in ('pd_gravity', 'pd_feedforward')
     )
     ratio = feedforward.rms / gravity.rms

@@ -23,3 +23,15 @@ def move(plant, data, q, qd, qdd):
             drift[k : k + 3] = R @ np.cross(qd[k : k + 3], qd[k + 3 : k + 6])  # (R v)' = R (v' + w x v)
     data.qvel[:], data.qacc[:] = T @ qd, T @ qdd + drift
     return T
+
+
+def mass_matrix_and_gravity(plant, joint_names, q, gravity) -> tuple[np.ndarray, np.ndarray]:
+    """Return mass matrix (n, n) and gravity torques (n) of MuJoCo at q (n), in the order of ``joint_names``."""
+    plant.opt.gravity[:] = gravity
+    joints, data = [plant.joint(name) for name in joint_names], mujoco.MjData(plant)
+    v = np.array([it.dofadr[0] for it in joints])
+    data.qpos[[it.qposadr[0] for it in joints]] = q
+    mujoco.mj_forward(plant, data)
+    inverse = np.empty((plant.nv, plant.nv))
+    mujoco.mj_solveM(plant, data, inverse, np.eye(plant.nv))
+    return np.linalg.inv(inverse)[np.ix_(v, v)], data.qfrc_bias[v]

@@ -48,9 +48,7 @@ class InProcess:
 
     def play(self, motion, law):
         assert (motion.positions == self.arm.motion.positions).all()
-        found = tracked(
-            self.arm.urdf, self.arm.robot, law, self.arm.gains, motion.trajectory(), self.arm.effort_limit, RATE
-        )
+        found = tracked(self.arm.robot, law, self.arm.gains, motion.trajectory(), self.arm.effort_limit, RATE)
         return Record(found.time, found.error * self.worse.get(law, 1.0), found.torque)
 
 
