@@ -109,14 +109,21 @@ def _numbers(path: Path, rows, header: list[str], names: list[str]) -> Iterator[
 def read_bag(path: Path, joint_names: Sequence[str], topic: str = TOPIC) -> tuple:
     """Return t (m,) from its start, q, qd and effort (m, n each) of a rosbag2: its folder, or its .db3 or .mcap file.
 
-    qd is None where no message has velocities. LogError names the file with the number of the message.
+    Messages with other joints alone, such as those of a gripper, are skipped, as nodes do. qd is None where no message
+    has velocities. LogError names the file with the number of the message.
     """
     samples: list[tuple] = []
+    others = None
     for where, stamp, message in _messages(path, topic):
+        if message.name and not set(message.name).intersection(joint_names):
+            others = others or (where, message)
+            continue
         if samples and stamp < samples[-1][0]:
             raise LogError(f'{where}: time decreases by {(samples[-1][0] - stamp) * 1e-9:.3f} s')
         if not samples or stamp > samples[-1][0]:  # repeated states are dropped
             samples.append((stamp, *_sample(where, message, joint_names)))
+    if others and not samples:
+        list(_sample(*others, joint_names))  # names the joint that is missing
     if len(samples) < FEWEST_SAMPLES:
         raise LogError(f'{path}: expected at least {FEWEST_SAMPLES} messages on {topic}, got {len(samples)}')
     stamps, q, qd, effort = map(np.array, zip(*samples, strict=True))

@@ -134,6 +134,15 @@ def test_bag_repeated_stamp_counts_once(tmp_path):
     assert_is_the_swing(Log.from_bag(bag(tmp_path / 'good', sorted([*messages, *messages[3:5]])), NAMES, cutoff=None))
 
 
+def test_messages_of_a_gripper_alone_are_skipped_whatever_their_stamps(tmp_path):
+    gripper = [
+        (100.0 + t, state(99.0 + 0.5 * t, [0.01], [0.0], [np.nan], ['finger'])) for t in np.linspace(-0.005, 0.985, 70)
+    ]
+    messages = sorted([*good_messages(), *gripper], key=lambda it: it[0])
+    assert messages[0] == gripper[0]
+    assert_is_the_swing(Log.from_bag(bag(tmp_path / 'good', messages), NAMES, cutoff=None))
+
+
 GOOD = dict(q=[0.0, 0.1], qd=[0.0, 0.1], effort=[0.0, 0.1])
 # the message that takes the place of number 41, and what the error must say beside the file's name
 BAD_STATES = {
