@@ -75,11 +75,22 @@ def refusal(name: str, parameters: dict[str, Any], description: str) -> str:
         robot = load_robot(node, description)
         if not node.serves_loops:
             check_tree(robot.model, name)
-        if 'torque_nodes' in groups_by_node()[name]:
+        if 'limited_nodes' in groups_by_node()[name]:
             effort_limits(node.value('effort_limit'), robot.limits.effort, robot.joint_names)
+        if name == 'simulated_arm':
+            _check_plant(robot)
     except DynamicsError as error:
         return str(error)
     return ''
+
+
+def _check_plant(robot: Robot | DrivenRobot) -> None:
+    """Raise DynamicsError where simulated_arm cannot simulate the robot."""
+    try:
+        from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm  # noqa: PLC0415 - an extra of the package
+    except ImportError:
+        raise ArgumentError("it needs MuJoCo, which is not installed: pip install 'mujoco>=3.3'") from None
+    MujocoArm(robot, 1e-3, np.zeros(robot.nq))
 
 
 def report(robot: Robot | DrivenRobot, description: str, refusals: dict[str, str]) -> str:

@@ -1,6 +1,7 @@
 """robot_dynamics_check_model: findings, tables and exit status; the nodes' verdict is that of their own loader."""
 
 import re
+import sys
 
 from support.facade_robots import TREE
 
@@ -10,6 +11,7 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.formats.urdf import Inertial
 from robot_dynamics_ros.nodes.bringup import NODES
+from robot_dynamics_ros.nodes.parameters import definitions_of
 from robot_dynamics_ros.tools import check_model
 from robot_dynamics_ros.tools.link_boxes import LinkBox, boxes_of, check_box
 
@@ -60,11 +62,29 @@ def test_an_impossible_inertia_is_refused_by_the_nodes_that_need_it(capsys, tmp_
 def test_a_joint_without_effort_limit_is_refused_by_torque_nodes(capsys):
     status, text = run(capsys, TREE)
     assert status == 1 and verdicts(text)['dynamics_server'] == 'accepted'
+    limited = {name for name, verdict in verdicts(text).items() if verdict == 'refused'}
+    assert limited == {name for name in NODES if 'effort_limit' in {it.name for it in definitions_of(name)}}
     assert next(row for row in table(text, 'nodes') if 'torque_controller' in row).endswith(
         "joint 'a_wag': no effort limit is known; set the parameter effort_limit (.inf: no limit)"
     )
     assert run(capsys, TREE, '-p', 'effort_limit:=100')[0] == 0
     assert run(capsys, TREE, '-p', "locked_joints:=['a_wag: 0.1']")[0] == 0
+
+
+def test_a_robot_that_mujoco_cannot_move_is_refused_by_simulated_arm(capsys, tmp_path, monkeypatch):
+    path = tmp_path / 'screw.yaml'
+    path.write_text(
+        Robot.from_urdf(LIMITED).to_yaml().replace('kind: revolute', 'kind: helical\n  pitch: 0.1'), encoding='utf-8'
+    )
+    status, text = run(capsys, str(path))
+    assert status == 1 and verdicts(text)['dynamics_server'] == 'accepted'
+    row = next(row for row in table(text, 'nodes') if 'simulated_arm' in row)
+    assert row.endswith("joint 'z_turn': MuJoCo has no helical joint")
+    # and by all, where MuJoCo is not installed
+    monkeypatch.setitem(sys.modules, 'robot_dynamics_ros.simulation.mujoco_arm', None)
+    status, text = run(capsys, 'aubo_i5')
+    row = next(row for row in table(text, 'nodes') if 'simulated_arm' in row)
+    assert status == 1 and row.endswith("it needs MuJoCo, which is not installed: pip install 'mujoco>=3.3'")
 
 
 def test_torques_above_effort_limits_are_findings(capsys):
