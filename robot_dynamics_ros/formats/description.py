@@ -1,4 +1,4 @@
-"""Reads any description of a robot: a robot of the package, the path of a URDF, MJCF or YAML file, URDF text."""
+"""Reads any description of a robot: a robot of the package, the path or URI of a URDF, MJCF or YAML file, URDF text."""
 
 import re
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.formats.description_path import description_path
 from robot_dynamics_ros.formats.library import named_model, named_urdf
 from robot_dynamics_ros.formats.mjcf import model_from_mjcf
 from robot_dynamics_ros.formats.model_yaml import model_from_yaml
@@ -24,25 +25,27 @@ def model_from_description(description: str | Path, couple_mimics: bool = False)
     ``couple_mimics`` is that of ``model_from_urdf``. Text is that of a URDF: it contains '<', and names no files that
     are read. Raises ModelError; UnknownNameError lists the robots of the package.
     """
-    if is_xacro(str(description)):
-        raise ModelError(f'{description}: expected a URDF; write one: {xacro_command(str(description), {})}')
-    match _format_of(str(description)):
+    text = description_path(str(description))
+    if is_xacro(text):
+        raise ModelError(f'{text}: expected a URDF; write one: {xacro_command(text, {})}')
+    match _format_of(text):
         case 'yaml':
-            return model_from_yaml(Path(description))
+            return model_from_yaml(Path(text))
         case 'mjcf':
-            return model_from_mjcf(Path(description))
+            return model_from_mjcf(Path(text))
         case 'urdf':
-            return model_from_urdf(description, couple_mimics=couple_mimics), np.array(GRAVITY)
+            return model_from_urdf(text, couple_mimics=couple_mimics), np.array(GRAVITY)
         case _:
-            return named_model(str(description)), np.array(GRAVITY)
+            return named_model(text), np.array(GRAVITY)
 
 
-def urdf_of_description(description: str | Path) -> str | Path | None:
+def urdf_of_description(description: str | Path) -> str | None:
     """Return path or text of the URDF of a description, None for another format; UnknownNameError, ModelError."""
-    found = _format_of(str(description))
+    text = description_path(str(description))
+    found = _format_of(text)
     if found == 'urdf':
-        return description
-    return None if found else named_urdf(str(description))
+        return text
+    return None if found else str(named_urdf(text))
 
 
 def _format_of(description: str) -> str:

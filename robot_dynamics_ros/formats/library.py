@@ -32,7 +32,9 @@ def named_urdf(name: str) -> Path:
     """Return the URDF file of a robot; UnknownNameError lists the names that exist."""
     known = model_names()
     if name not in known:
-        raise UnknownNameError(f'robot {name!r} is not part of the package; {alternatives(name, known)}')
+        is_path = isinstance(name, str) and ('/' in name or Path(name).suffix)
+        path = ', and is no path of a URDF, MJCF (.xml) or YAML file' if is_path else ''
+        raise UnknownNameError(f'robot {name!r} is not part of the package{path}; {alternatives(name, known)}')
     return share_folder() / 'urdf' / f'{name}.urdf'
 
 

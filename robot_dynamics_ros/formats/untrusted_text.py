@@ -66,7 +66,7 @@ def _read(path: str | Path) -> bytes:
     except ModelError:
         raise
     except (OSError, TypeError, ValueError) as error:  # ValueError: a zero byte in the path
-        raise ModelError(f'cannot be read: {error}') from error
+        raise ModelError(f'cannot be read: {getattr(error, "strerror", None) or error}') from error
     if len(data) > MAX_BYTES:
         raise ModelError(f'longer than {MAX_BYTES} bytes')
     return data

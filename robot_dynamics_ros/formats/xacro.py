@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.formats.description_path import description_path
 
 
 def is_xacro(path: str) -> bool:
@@ -45,7 +46,7 @@ def urdf_of_xacro(path: str, arguments: Mapping[str, str]) -> str:
     Parameters
     ----------
     path : str
-        Of the file.
+        Of the file, or its URI.
     arguments : mapping
         Text by name, for its ``<xacro:arg>``.
 
@@ -58,6 +59,7 @@ def urdf_of_xacro(path: str, arguments: Mapping[str, str]) -> str:
     ModelError
         Where xacro is not installed, with the command that writes the URDF elsewhere; for an error in the file.
     """
+    path = description_path(path)
     if not Path(path).is_file():
         raise ModelError(f'model: no file {path!r}')
     try:

@@ -1,6 +1,5 @@
 """Shapes of links as a URDF has them in <visual>: boxes, cylinders, spheres, and meshes whose files exist."""
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.formats.description_path import package_shares
 from robot_dynamics_ros.formats.untrusted_text import number, numbers, only_child, parsed, read_xml, word
 from robot_dynamics_ros.formats.urdf_origin import Version, origin_of, version_of
 
@@ -148,8 +148,7 @@ def _mesh_file(name: str, folder: Path | None) -> Path | None:
     path = unquote(uri.path).lstrip('/')
     above = [] if folder is None else [folder, *folder.parents]
     if uri.scheme == 'package':
-        shares = [Path(prefix, 'share') for prefix in os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)]
-        candidates = [place / uri.netloc / path for place in (*above, *shares)]
+        candidates = [place / uri.netloc / path for place in (*above, *package_shares())]
     elif uri.scheme == 'file':
         candidates = [Path('/', path)]
     else:
