@@ -66,7 +66,8 @@ def _read(path: str | Path) -> bytes:
     except ModelError:
         raise
     except (OSError, TypeError, ValueError) as error:  # ValueError: a zero byte in the path
-        raise ModelError(f'cannot be read: {getattr(error, "strerror", None) or error}') from error
+        reason = getattr(error, 'strerror', None)
+        raise ModelError(f'cannot be read: {f"{reason}: {str(path)!r:.200}" if reason else error}') from error
     if len(data) > MAX_BYTES:
         raise ModelError(f'longer than {MAX_BYTES} bytes')
     return data

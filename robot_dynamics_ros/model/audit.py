@@ -79,7 +79,8 @@ def audit_joint(joint: Joint) -> Iterator[Finding]:
     if joint.kind == 'revolute' and MOST_TURNS < max(abs(joint.lower), abs(joint.upper)) <= FULL_TURNS:
         message = f'its limits {joint.lower:g} and {joint.upper:g} rad are more than three turns: are they degrees?'
         yield Finding('warning', where, message)
-    at_limit = joint.coulomb + joint.viscous * (0.0 if np.isnan(joint.velocity) else joint.velocity)
+    speed = 0.0 if np.isnan(joint.velocity) else joint.velocity
+    at_limit = joint.coulomb + joint.viscous * speed + joint.quadratic * speed * speed
     if at_limit > joint.effort:
         message = (
             f'its friction and damping are {at_limit:g} N m (prismatic: N) at its velocity limit, more than its effort '

@@ -38,8 +38,8 @@ class MujocoArm:
         no coupling of motors and no gyroscopic torque of rotors. Followers of a ``DrivenRobot`` follow by soft
         constraints. ``motors`` is the PD of motors of the MIT type, None for others. The joints of ``elastic``, made of
         ``robot``, have springs: then positions, velocities, torques and friction are those of motors, and MuJoCo's step
-        is shorter where the stiffest mode needs that. Raises ModelError naming a joint that MuJoCo cannot move, ArgumentError for a wrong start and
-        for springs that need more than ``mujoco_springs.MOST_STEPS`` a period.
+        is shorter where the stiffest mode needs that. Raises ModelError naming a joint that MuJoCo cannot move,
+        ArgumentError for a wrong start and for springs that need more than ``mujoco_springs.MOST_STEPS`` a period.
         """
         tree, couplings = (robot.robot, robot.couplings) if isinstance(robot, DrivenRobot) else (robot, ())
         model = mujoco_plant(tree.model if elastic is None else elastic.tree.model, couplings)
