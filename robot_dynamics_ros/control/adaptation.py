@@ -143,10 +143,10 @@ class Adaptation:
             self._follow(goal.before, 0.0)
             self.friction[:] = self._given
         elif goal.after is not self._used.after:
-            self._follow(self.estimate.parameters, goal.ramp.share(state.stamp))
+            self._follow(self.estimate.parameters, goal.ramp.share(state.time))
         self._used = goal
         if self._ramps:
-            self._move(goal, goal.ramp.share(state.stamp))
+            self._move(goal, goal.ramp.share(state.time))
         elif self._laws == 1 and not state.resumed:
             self._adapt(state)
         else:

@@ -90,13 +90,13 @@ class ExternalTorqueLaw:
             self._forgets = False
             self.observer.forget_friction()
         if self._effort.lacks_gravity:
-            self._gravity_torque.torque(state.stamp, state.q, out=self._gravity)
+            self._gravity_torque.torque(state.time, state.q, out=self._gravity)
         observer, detector = self.observer, self.detector
         self._effort.torque(state.effort, self._gravity, out=self._torque)
         beyond = self._velocities.exceeded(state.qd) or self._efforts.exceeded(self._torque)
         if beyond:
             return self._restart(beyond)
-        if not observer.update(state.stamp, state.q, state.qd, self._torque):
+        if not observer.update(state.stamp, state.q, state.qd, self._torque, state.time):
             why = SLOW if is_slow else SETTLES
             self._interrupt(why)
             return why

@@ -53,5 +53,5 @@ class FeedforwardLaw:
         result = self._source.follow(state)
         if result is TORQUE:
             q, qd = (state.q, state.qd) if self._measured else (self._q, self._qd)
-            self._terms.torque(state.stamp, q, qd, self._qdd, out=out)
+            self._terms.torque(state.time, q, qd, self._qdd, out=out)
         return result

@@ -25,5 +25,5 @@ class GravityLaw:
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque (n, N m) for ``state`` into ``out``."""
-        self._gravity.torque(state.stamp, state.q, out=out)
+        self._gravity.torque(state.time, state.q, out=out)
         return TORQUE

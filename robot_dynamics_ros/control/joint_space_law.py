@@ -104,7 +104,7 @@ class JointSpaceLaw:
             feedforward = self._feedforward.effort
         self._hold_position.release()
         self._follows, self._lost, self._waits_since = True, None, None
-        self._control.torque(state.stamp, state.q, state.qd, self._desired, feedforward, out=out)
+        self._control.torque(state.time, state.q, state.qd, self._desired, feedforward, out=out)
         return TORQUE
 
     def may_begin(self, plan: Followed, stamp: int) -> bool:
@@ -131,11 +131,11 @@ class JointSpaceLaw:
         self._follows, self._waits_since = False, None
         end = self._desired[0]
         self._hold_position.hold_at(end)
-        self._hold.torque(state.stamp, state.q, state.qd, end, out=out)
+        self._hold.torque(state.time, state.q, state.qd, end, out=out)
         return TORQUE
 
     def _hold_at(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque that holds the arm at the hold position."""
         self._hold_position.update(state)
-        self._hold.torque(state.stamp, state.q, state.qd, self._hold_position.position, out=out)
+        self._hold.torque(state.time, state.q, state.qd, self._hold_position.position, out=out)
         return TORQUE

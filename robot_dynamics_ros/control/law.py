@@ -42,7 +42,9 @@ class MeasuredState:
     Attributes
     ----------
     stamp : int
-        Time of the state, ns.
+        Time of the state, ns: a desired motion is evaluated there.
+    time : int
+        Time of the node's clock when it received the state, ns: payload and gravity in force are those of this time.
     has_velocity : bool
         Whether all velocities are known. If not, ``qd`` is NaN.
     has_effort : bool
@@ -64,7 +66,7 @@ class MeasuredState:
     def __init__(self, q: np.ndarray, qd: np.ndarray, effort: np.ndarray | None = None):
         self.q, self.qd = q, qd
         self.effort = np.zeros(0) if effort is None else effort
-        self.stamp = 0
+        self.stamp = self.time = 0
         self.has_velocity = self.has_effort = False
         self.resumed = True
         self.period = 0.0

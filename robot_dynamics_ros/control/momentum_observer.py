@@ -136,7 +136,7 @@ class MomentumObserver:
         self._momentum_of.warm_up(2)
         self._rate_of.warm_up(2)
 
-    def update(self, stamp: int, q: np.ndarray, qd: np.ndarray, torque: np.ndarray) -> bool:
+    def update(self, stamp: int, q: np.ndarray, qd: np.ndarray, torque: np.ndarray, time: int | None = None) -> bool:
         """Update ``residual`` with a sample.
 
         Parameters
@@ -148,21 +148,23 @@ class MomentumObserver:
             Positions (rad, m) and velocities (rad/s, m/s).
         torque : ndarray, (n,)
             Joint torque with gravity and friction, N m (N).
+        time : int, optional
+            Time of which payload and gravity in force are, ns. Default: ``stamp``.
 
         Returns
         -------
         bool
             Whether the residual is valid: not in the first ``SETTLING`` / K seconds.
         """
-        elapsed = (stamp - self._stamp) * 1e-9
+        time, elapsed = stamp if time is None else time, (stamp - self._stamp) * 1e-9
         if not (self._time >= 0.0 and 0.0 < elapsed <= LONGEST_STEP):
             self.reset()
             elapsed = 0.0
         else:
             # with the payload of now, so that a ramp of it is no momentum
-            self._momentum_of.torque(stamp, self._q, self._qd, out=self._before)
-        self._momentum_of.torque(stamp, q, qd, out=self._now)
-        self._rate_of.torque(stamp, q, qd, out=self._rate)
+            self._momentum_of.torque(time, self._q, self._qd, out=self._before)
+        self._momentum_of.torque(time, q, qd, out=self._now)
+        self._rate_of.torque(time, q, qd, out=self._rate)
         self._stamp, self.elapsed, self._time = stamp, elapsed, max(self._time, 0.0) + elapsed
         self._q[:], self._qd[:] = q, qd
         if not self._step(qd, torque, math.exp(-self._gain * elapsed), elapsed):

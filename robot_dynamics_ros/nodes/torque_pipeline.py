@@ -254,7 +254,7 @@ class TorquePipeline:
         self._awaited.in_use = True
         self._falls_back = False
         stamp = state.read(data)
-        self._own = steady
+        self._own, state.time = steady, now
         verdict = gate.check(stamp, now)
         if verdict is not ACCEPTED:
             return self._reject(verdict.value)

@@ -72,7 +72,7 @@ class ControlledByLaw:
         """Return the torque (1, nv) for one state in rows; ArgumentError if the law lacks an input."""
         state = self._state
         state.q[:], state.qd[:] = q[0], qd[0]
-        state.stamp = round(1e9 * t)
+        state.stamp = state.time = round(1e9 * t)
         self._torque[:] = 0.0
         result = self._law.torque(state, self._torque)
         state.resumed, state.pause = False, 0.0

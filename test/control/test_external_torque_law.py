@@ -39,11 +39,13 @@ class Arm:
         self.law = ExternalTorqueLaw(ROBOT, observer, self.detector, learning, effort, gravity)
         self.law.warm_up()
         self.state = SimpleNamespace(q=Q, qd=np.zeros(N), effort=np.zeros(N), has_velocity=True, has_effort=True)
-        self.state.stamp, self.out = 10 * PERIOD, np.full(N, np.nan)
+        self.state.stamp = self.state.time = 10 * PERIOD
+        self.out = np.full(N, np.nan)
 
     def step(self, effort, count=1):
         for _ in range(count):
             self.state.stamp += PERIOD
+            self.state.time = self.state.stamp
             self.state.effort = effort
             result = self.law.torque(self.state, self.out)
         return result

@@ -75,10 +75,10 @@ def test_only_the_chosen_terms_count(terms):
     assert out.tolist() == alone.tolist()
 
 
-def test_the_load_is_that_of_the_states_time():
+def test_payload_is_that_of_the_time_at_which_the_state_came():
     load = PayloadGravity(PayloadRamp().to('ee_link', PAYLOAD, 7 * SECOND, 2.0), PayloadGravity.of(ROBOT).gravity)
     (law, _, state), out = made(False, load=load), np.full(6, np.nan)
-    state.stamp = 8 * SECOND
+    state.stamp, state.time = 7 * SECOND, 8 * SECOND
     law.torque(state, out)
     half = Payload(0.5 * PAYLOAD.mass, PAYLOAD.com, 0.5 * PAYLOAD.inertia)
     assert out == expected(*MOTION, ROBOT.with_payload(half, 'ee_link'), tolerance=1e-9)

@@ -273,7 +273,7 @@ def test_another_robot_than_six_hinges():
     np.testing.assert_allclose(found, 0.5 * arm.with_payload(NEW, 'sledge').gravity_torque(q), rtol=0, atol=1e-12)
 
 
-def test_the_gravity_law_is_gravity_where_the_arm_is():
+def test_the_gravity_law_is_gravity_where_the_arm_is_under_the_payload_of_when_the_state_came():
     law, state, out = (
         GravityLaw(PayloadBlender(GravityTorque, ROBOT, PayloadGravity(RAMP, TILTING))),
         MeasuredState(Q, QD),
@@ -283,7 +283,7 @@ def test_the_gravity_law_is_gravity_where_the_arm_is():
     law.set_back(0)
     law.stop_following()
     for share in (-1.0, 0.3, 2.0):
-        state.stamp = at(share)
+        state.stamp, state.time = at(share - 0.2), at(share)
         assert law.torque(state, out) is TORQUE  # velocities are not needed
         part = min(max(share, 0.0), 1.0)
         assert_same(out, between(part, (1.0 - part) * np.array(DOWN) + part * np.array(ASIDE)).gravity_torque(Q))

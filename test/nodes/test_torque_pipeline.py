@@ -20,6 +20,14 @@ def test_the_torque_of_a_state_is_the_laws():
     assert Parts().state(501.0) == [('law', stamp), ('publish', stamp)]
 
 
+def test_the_law_knows_when_the_state_came_beside_its_stamp():
+    parts = Parts()
+    parts.state(500.0)
+    parts.time += SECOND // 200
+    parts.pipeline.on_state(serialize_message(ros.joint_state(NAMES, 500 * SECOND, [0.0] * 2, [0.0] * 2)))
+    assert (parts.measured.stamp, parts.measured.time) == (500 * SECOND, 500 * SECOND + SECOND // 200)
+
+
 def test_the_law_knows_the_torque_that_was_sent_last():
     parts = Parts(fade_in_time=1.0)
     for seconds, sent in ((501.0, 0.0), (501.005, 0.005)):

@@ -128,6 +128,7 @@ class AdaptiveArm:
         state.resumed = state.pause > 3.0 / RATE
         state.elapsed = 0.0 if self.last is None else min(state.pause, 3.0 / RATE)
         self.last, state.stamp = self.time, round(1e9 * self.time)
+        state.time = state.stamp
         self.source.motion[:] = self.motion(self.time)
         state.q[:] = plant.position + sigma_q * self.random.standard_normal(len(state.q))
         state.qd[:] = plant.velocity + sigma_qd * self.random.standard_normal(len(state.q))
