@@ -189,6 +189,7 @@ def parameters(folder: Path, start, law: str) -> dict[str, Path]:
         'stiffness': GAINS.stiffness.tolist(),
         'damping': GAINS.damping.tolist(),
         'control_law': 'adaptive',
+        'await_payload_gravity': False,
         'state_rate': RATE,
         'age_limit': 1.0,
         'start_tolerance': 0.0,

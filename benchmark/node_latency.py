@@ -36,6 +36,7 @@ CPU, P50, P99, LOADED = 0.45, 0.75, 0.75, 2.0
 MEMORY = 250.0
 PATIENT = {
     'model': 'aubo_i5',
+    'await_payload_gravity': 'false',
     'age_limit': 0.1,
     'qos_overrides./joint_states.subscription.depth': 100,
     'qos_overrides./feedforward_torque.publisher.depth': 100,

@@ -51,7 +51,7 @@ def first_torque(folder: Path, cache: Path) -> float:
         trajectory = client.node.create_publisher(JointTrajectory, 'joint_trajectory', 10)
         message = trajectory_of_an_hour()
         began = time.perf_counter()
-        processes.start('feedforward_node', '-p', 'model:=aubo_i5')
+        processes.start('feedforward_node', '-p', 'model:=aubo_i5', '-p', 'await_payload_gravity:=false')
         while True:
             processes.check()
             trajectory.publish(message)

@@ -104,9 +104,7 @@ class PayloadGravity:
 
     def ends_like(self, other: 'PayloadGravity') -> bool:
         """Return whether both ramps of ``other`` end at the same payload and gravity, to rounding."""
-        payload = self.payload.numbers(self.payload.after, other.payload.after)
-        gravity = self.gravity.numbers(self.gravity.after, other.gravity.after)
-        return all(np.allclose(now, then, rtol=1e-9, atol=1e-12) for now, then in (payload, gravity))
+        return self.payload.ends_like(other.payload) and self.gravity.ends_like(other.gravity)
 
     def met(self, time: int) -> Iterator[tuple[Mapping[str, Payload], Vector]]:
         """Yield payloads and gravity at both ends of each ramp that is not finished at ``time`` (ns), else after it.

@@ -43,6 +43,11 @@ class Ramp(Generic[Value]):
         """Return the numbers of each of ``values``, (values, m), that change linearly."""
         raise NotImplementedError
 
+    def ends_like(self: Self, other: Self) -> bool:
+        """Return whether both ramps end at the same value, to rounding."""
+        now, then = self.numbers(self.after, other.after)
+        return np.allclose(now, then, rtol=1e-9, atol=1e-12)
+
     def without_step(self: Self, held: Self, now: int) -> Self:
         """Return the ramp to follow instead of ``held`` from ``now`` (ns) on, so that the value makes no step.
 

@@ -56,4 +56,4 @@ if executable:
     sys.modules['rosidl_generator_py.generate_py_impl'] = None
     from robot_dynamics_ros.nodes import participant
 
-    participant.create(executable)  # DDS discovers publishers while the rest is imported
+    participant.create()  # DDS discovers publishers while the rest is imported

@@ -35,8 +35,7 @@ class BaseNode(LifecycleNode):
     clock is read in a thread of its own, whatever the executor does.
 
     ``silence`` is the reason why the node publishes nothing, '' where it publishes. What configuring makes registers
-    in ``resources`` how it is destroyed. ``clock_followers`` are called with the times before and after (ns) where ROS
-    time went back, in any thread.
+    in ``resources`` how it is destroyed.
     """
 
     clock_reader: ClockReader | None = None
@@ -96,6 +95,11 @@ class BaseNode(LifecycleNode):
         """Do all warm-ups."""
         for name, call in self.task.warm_ups().items():
             self._logging_compilation(name, call)
+
+    def follow_clock(self, follow: Callable[[int, int], object]) -> None:
+        """Call ``follow(before, after)`` (ns) where ROS time goes back, in any thread, until the node is cleaned up."""
+        self.clock_followers.append(follow)
+        self.resources.callback(self.clock_followers.remove, follow)
 
     def fall_silent(self) -> None:
         """Stop publishing, also when the process ends without a lifecycle transition."""
@@ -209,8 +213,7 @@ class BaseNode(LifecycleNode):
     def _release(self, reason: str) -> None:
         self.fall_silent()
         self.resources.close()
-        self.clock_followers.clear()
-        self.task = self.robot = None
+        self.task = self.robot = self.diagnostics = None
         self.crash, self._reason = '', reason
 
     def _check_clock(self, simulated) -> None:

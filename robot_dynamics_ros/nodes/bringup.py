@@ -12,7 +12,7 @@ from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 from robot_dynamics_ros.nodes.external_torque_node import ExternalTorqueNode
 from robot_dynamics_ros.nodes.feedforward_node import FeedforwardNode
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
-from robot_dynamics_ros.nodes.parameter_definitions import options
+from robot_dynamics_ros.nodes.parameter_definitions import option_value, options
 from robot_dynamics_ros.nodes.process import arguments, run
 from robot_dynamics_ros.nodes.simulated_arm import SimulatedArm
 from robot_dynamics_ros.nodes.torque_controller import TorqueController
@@ -63,7 +63,11 @@ def main():
     if given.nodes is None:  # it was not named
         makers['gravity_compensation_node'] = gravity_where_it_is_needed
     # for all nodes, and before any parameter file
-    overrides = [Parameter(name, value=getattr(given, name)) for name in options() if getattr(given, name)]
+    texts = {name: getattr(given, name) for name in options() if getattr(given, name)}
+    try:
+        overrides = [Parameter(name, value=option_value(name, text)) for name, text in texts.items()]
+    except ArgumentError as error:
+        parser.error(str(error))
     run(*(partial(make, parameter_overrides=overrides) for make in makers.values()))
 
 

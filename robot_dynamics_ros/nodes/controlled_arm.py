@@ -36,7 +36,7 @@ class ControlledArm:
         stated = node.value('fade_in_time') if node.has_parameter('fade_in_time') else 0.0
         check_fade_in_time(stated)
         self.fade_in_time = self.policy.fade_in_time if stated < 0.0 else stated
-        self.payload_gravity = PayloadGravityInput(node, node.value('await_load'))
+        self.payload_gravity = PayloadGravityInput(node, node.value('await_payload_gravity'))
         self.gravity = self.blended(GravityTorque)
 
     def blended(self, make) -> PayloadBlender:

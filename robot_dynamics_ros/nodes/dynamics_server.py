@@ -16,11 +16,11 @@ class DynamicsServer(BaseNode):
         """Declare the parameters and create the publishers of payload and gravity."""
         limits = {'effort_limit': lambda limits: stated_effort_limits(limits, np.nan, self.robot.joint_names)}
         super().__init__('dynamics_server', limits, **options)
-        self._load_publishers = {topic: PayloadGravityPublisher(self, topic) for topic in KINDS}
+        self._payload_gravity_publishers = {topic: PayloadGravityPublisher(self, topic) for topic in KINDS}
 
     def make_task(self) -> DynamicsServices:
         """Return the services."""
-        return DynamicsServices(self, self._load_publishers)
+        return DynamicsServices(self, self._payload_gravity_publishers)
 
 
 def main():

@@ -28,7 +28,13 @@ from robot_dynamics_ros.messages.payload_gravity import payload_gravity_report
 from robot_dynamics_ros.nodes.effort_input import EffortInput
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.payload_gravity_service import PayloadGravityService
-from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS, PayloadGravityPublisher, publisher_warnings
+from robot_dynamics_ros.nodes.payload_gravity_topics import (
+    IN_FORCE,
+    KINDS,
+    PayloadGravityPublisher,
+    publisher_warnings,
+)
+from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 from robot_dynamics_ros.nodes.trajectory_service import check_trajectory
 from robot_dynamics_ros.robot import Robot
 
@@ -51,7 +57,10 @@ class DynamicsServices(LifecycleTask):
         self._effort_limit = stated_effort_limits(
             node.value('effort_limit'), self.robot.limits.effort, self.robot.joint_names
         )
-        self.payload_gravity = PayloadGravityService(node, publishers, node.value('payload_file'), self._effort_limit)
+        before = None if node.task is None else node.task.payload_gravity
+        self.payload_gravity = PayloadGravityService(
+            node, publishers, node.value('payload_file'), self._effort_limit, before
+        )
         self.effort = EffortInput(node, self.payload_gravity)
         self._set_backs: deque[tuple[int, int]] = deque()  # any thread appends, the executor removes
         self._set_back_signal = node.create_guard_condition(node.guarded(self._follow_clock))
@@ -60,7 +69,11 @@ class DynamicsServices(LifecycleTask):
         resources = node.resources
         resources.callback(node.destroy_guard_condition, self._set_back_signal)
         resources.callback(node.destroy_timer, self._republish)
-        node.clock_followers.append(self._clock_set_back)
+        node.follow_clock(self._clock_set_back)
+        for topic, kind in KINDS.items():
+            adopt = partial(self.payload_gravity.adopt, topic)
+            subscription = node.create_subscription(kind, IN_FORCE[topic], adopt, TRANSIENT_LOCAL)
+            resources.callback(node.destroy_subscription, subscription)
         for service, name, answer in (
             (GetMassMatrix, '~/get_mass_matrix', self._mass_matrix),
             (GetForwardDynamics, '~/get_forward_dynamics', self._forward_dynamics),
@@ -110,8 +123,12 @@ class DynamicsServices(LifecycleTask):
         self.payload_gravity.begin()
 
     def warnings(self) -> list[str]:
-        """Return that another server publishes payload or gravity, too, and what contradicts the meaning of efforts."""
-        return [*publisher_warnings(self._publishers_of), *self.effort.warnings()]
+        """Return what is wrong with payload, gravity and their publishers, and with the meaning of efforts."""
+        return [
+            *self.payload_gravity.warnings(),
+            *publisher_warnings(self._publishers_of),
+            *self.effort.warnings(),
+        ]
 
     def report(self) -> dict[str, str]:
         """Return counts of requests, payload, gravity and efforts at rest."""

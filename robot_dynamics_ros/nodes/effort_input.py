@@ -29,7 +29,7 @@ class Carrying(Protocol):
 
     @property
     def robot(self) -> Robot:
-        """The robot under them; the same object while nothing changes."""
+        """The robot under them; the same object while nothing changes. DynamicsError where they are not known."""
 
 
 class EffortInput:
@@ -46,12 +46,12 @@ class EffortInput:
         DynamicsError for currents without torque constants, and for a robot with closed loops: its gravity torque is
         not determined by its position.
         """
-        self._payload_gravity, self._meaning = payload_gravity, node.value('effort')
+        self._payload_gravity, self._robot, self._meaning = payload_gravity, node.robot, node.value('effort')
         self._check: EffortCheck | None = None
         self._missing, self._heard = '', -np.inf
         if not self._meaning:
             return
-        robot = node.robot
+        robot = self._robot
         check_tree(robot.model, 'the parameter effort')
         self._check = EffortCheck(MeasuredEffort(self._meaning, robot.joint_names, self._constants), robot.nv)
         self._input = JointStateInput(robot.joint_names, 'position', 'velocity', 'effort')
@@ -65,7 +65,7 @@ class EffortInput:
     def warm_up(self) -> None:
         """Compute what a sample needs."""
         if self._check is not None:
-            self._payload_gravity.robot.gravity_torque(np.zeros(self._payload_gravity.robot.nv))
+            self._robot.gravity_torque(np.zeros(self._robot.nv))
 
     def warnings(self) -> list[str]:
         """Return what contradicts the stated meaning."""
@@ -105,13 +105,17 @@ class EffortInput:
             self._missing = str(error)
             return
         if found & self.POSITION and found & self.EFFORT:
+            try:
+                robot = self._payload_gravity.robot
+            except DynamicsError:  # the diagnostics have it: payload or gravity are not known
+                return
             self._missing, self._heard = '', time.monotonic()
-            self._check.add(self._payload_gravity.robot, stamp, *self._input.numbers)
+            self._check.add(robot, stamp, *self._input.numbers)
         else:
             self._missing = self._input.missing('effort' if found & self.POSITION else 'position')
 
     def _constants(self) -> np.ndarray:
-        return torque_constants(self._payload_gravity.robot)
+        return torque_constants(self._robot)
 
 
 def torque_constants(robot: Robot) -> np.ndarray:

@@ -35,7 +35,7 @@ class ExternalTorqueLoop(StateLoop):
             raise ArgumentError(
                 'effort: not stated; say what joint_states has: torque, current, torque_without_gravity'
             )
-        carried = PayloadGravityInput(node, node.value('await_load'))
+        carried = PayloadGravityInput(node, node.value('await_payload_gravity'))
         super().__init__(node, carried)
         self._effort = EffortInput(node, carried)
         time_constant, gain = node.value('friction_time_constant'), node.value('observer_gain')

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, nearest
 
 SOURCE = Path(__file__).with_name('parameters.yaml')
@@ -59,6 +60,15 @@ def options() -> dict[str, str]:
     found = {each.name: each for node in groups_by_node() for each in definitions_of(node)}
     texts = {name: (found[name].description, found[name].limits) for name in _content()['options']}
     return {name: '; '.join(filter(None, parts)) for name, parts in texts.items()}
+
+
+def option_value(name: str, text: str) -> str | bool:
+    """Return the value of an option as its parameter has it; ArgumentError for a bool that is no true or false."""
+    kinds = {found.type for node in groups_by_node() for found in definitions_of(node) if found.name == name}
+    if kinds != {'bool'}:
+        return text
+    validation.choice(name, text, ['true', 'false'])
+    return text == 'true'
 
 
 def check_names(undeclared: Iterable[str]) -> None:

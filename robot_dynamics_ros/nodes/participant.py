@@ -1,19 +1,17 @@
 """DDS participant of a node's process, created before the process imports what its nodes compute with.
 
-DDS needs up to 0.44 s to discover the publishers that exist (``PayloadGravityInput`` waits for that), and uses threads
-of its own. The rest of the start takes place meanwhile:
+DDS needs up to 0.44 s to discover the publishers that exist, dynamics_server among them, and uses threads of its own.
+The rest of the start takes place meanwhile:
 
 1. ``nodes/__init__``: SIGINT ends the process; rclpy is imported, and ``create`` called
 2. the module of the executable: NumPy, ``Robot``, laws, messages
 3. ``process.run``: signal handlers, and the nodes with their subscriptions to payload and gravity
 4. configuring: model, cached code, warm-up; activating
-5. the first torque, once payload and gravity are known or discovery has had its time
+5. the first torque, once payload and gravity are known
 """
 
 import sys
-import time
 from contextlib import contextmanager
-from weakref import WeakKeyDictionary
 
 import rclpy
 from rclpy.context import Context
@@ -24,13 +22,9 @@ from rclpy.utilities import get_default_context
 
 from robot_dynamics_ros.nodes import discovery
 
-STARTING = '_starting_'
-"""Prefix of the name of a node that keeps the participant until the nodes of the process do; the executable follows.
+STARTING = '_starting'
+"""Name of a node that keeps the participant until the nodes of the process do; ROS 2 commands hide it."""
 
-ROS 2 commands hide a name that begins with an underscore. By it other processes learn that this one is starting.
-"""
-
-_created: WeakKeyDictionary[Context, float] = WeakKeyDictionary()
 _keepers: list = []
 
 
@@ -43,34 +37,22 @@ def one_line(kind: type[Exception]):
         sys.exit(' '.join(f'not started: {error}'.split()))
 
 
-def create(executable: str = '') -> None:
+def create() -> None:
     """Initialise ROS and create the participant, unless that is done; wrong ROS arguments end the process."""
     context = get_default_context()
-    if context in _created:
+    if context.ok():
         return
     discovery.use_profiles()
     with one_line(RuntimeError):
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
         with context.handle:
-            _keepers.append(_node(STARTING + executable, context))
-    _created[context] = time.monotonic()
+            _keepers.append(_node(STARTING, context))
 
 
 def hand_over() -> None:
     """Let the nodes of the process alone keep the participant."""
     while _keepers:
         _keepers.pop().destroy_when_not_in_use()
-
-
-def are_starting(node, executables) -> bool:
-    """Return whether a process of one of ``executables`` is on the graph of ``node``, but does not have its nodes."""
-    names = {STARTING + executable for executable in executables}
-    return not names.isdisjoint(node.get_node_names())
-
-
-def created(context: Context) -> float:
-    """Return when the participant of ``context`` was created, by the steady clock (s); now for one of others."""
-    return _created.get(context, time.monotonic())
 
 
 def _node(name: str, context: Context):

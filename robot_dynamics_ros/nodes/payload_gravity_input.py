@@ -1,31 +1,24 @@
 """Input of payload and gravity from ``payload_state`` and ``gravity_state`` of a dynamics_server."""
 
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
 
 from robot_dynamics_ros.control.payload_gravity import CarryingRobot, PayloadGravity
 from robot_dynamics_ros.control.ramp import Ramp
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.messages.payload_gravity import gravity_ramp_of, payload_gravity_report, payload_ramp_of
-from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS, PayloadGravityTopics, publisher_warnings
+from robot_dynamics_ros.messages.payload_gravity import payload_gravity_report
+from robot_dynamics_ros.nodes.payload_gravity_topics import (
+    FIELD,
+    KINDS,
+    RAMP_OF,
+    STATE_OF,
+    UNFIT,
+    PayloadGravityTopics,
+    publisher_warnings,
+)
 from robot_dynamics_ros.robot import Robot
 
-RampOf = TypeVar('RampOf', bound=Ramp)
-DISCOVERY = 0.6
-"""s from the participant's creation in which a publisher on the graph may not be known yet; likewise from the end of
-another process's start, if it may have a server.
-
-With the profiles of ``discovery.py`` an existing server was known after 0.12 to 0.44 s on the idle machine, whether the
-process imported modules meanwhile or waited (120 starts, 2026-11-26). A wait that ended 0.05 to 0.3 s after the last
-participant had appeared missed one of 30. Nothing that rclpy offers tells whether discovery is complete: the endpoints
-that each participant lists for others are not among it.
-"""
-PATIENCE = 5.0
-"""s from activation after which the reason names a server that publishes nothing, and the node no longer waits for one
-that starts."""
 AHEAD = 1_000_000_000
 """ns by which a ramp may begin later than now: its message may come before that of the simulated clock."""
 NOT_ACTIVATED = 'not activated'
@@ -36,47 +29,47 @@ LOOK_PERIOD = 0.02
 class PayloadGravityInput:
     """Payload and gravity of a configured node: ``current``, by the newest valid message of each topic.
 
-    ``missing`` is '' once both are known, else why no torque may be published. A wrong message is refused and changes
-    nothing; one whose ramp begins later than now is refused until then. Once they are ``in_use``, a message that does
-    not continue them is followed by a ramp (``Ramp.without_step``): a server that starts anew, a second one, or a
-    message that is late makes no step. Without a publisher there is no payload and gravity is the node's. The executor
-    handles messages; any thread may report a clock that was set back. After a change ``laws`` take ``current``, then
-    ``followers`` are called.
+    ``missing`` is '' where torques may be published, else why not. A wrong message is refused and changes nothing; one
+    whose ramp begins later than now is refused until then. Once they are ``in_use``, a message that does not continue
+    them is followed by a ramp (``Ramp.without_step``): a second server, or a message that is late, makes no step. What
+    a server only assumes does not replace what was set, and neither does another description of the robot. Without a
+    message there is no payload and gravity is the node's. The executor handles messages; any thread may report a clock
+    that was set back. After a change ``laws`` take ``current``, then ``followers`` are called.
     """
 
     def __init__(self, node, awaited: bool = False):
         """Begin with the messages in ``node.payload_gravity_topics``.
 
-        ``node`` is a BaseNode whose robot has no payload. ``awaited``: torques wait for both messages, even if no
-        publisher is known yet.
+        ``node`` is a BaseNode whose robot has no payload. ``awaited``: torques wait for both messages.
         """
         self.current = PayloadGravity.of(node.robot)
         self.laws: list[Callable[[PayloadGravity], object]] = []
         self.followers: list[Callable[[], object]] = []
-        self.refused = ''
-        self._node, self._awaited = node, awaited
+        self.rejected = ''
+        self._node, self._robot, self._awaited = node, node.robot, awaited
         self._topics: PayloadGravityTopics = node.payload_gravity_topics
         self._changing = threading.Lock()  # another thread may report a clock that was set back
         self._applied: dict = {}
         self._refusals: dict[str, str] = {}
         self._early: dict = {}  # of ramps that begin later than now: when (ns) and the message, by topic
-        self._began = time.monotonic()
+        self._is_set: set[str] = set()  # topics whose value was set, and does not yield to what a server assumes
+        self._contradicted: set[str] = set()  # those for which a server assumes another value
         self.missing, self.in_use = NOT_ACTIVATED, False
-        self._first_seen: float | None = None  # when a publisher of either topic was seen first, s
-        self._server_started = 0.0  # when a process that may have a server was last seen to start, s
         self._carrying = CarryingRobot(node.robot)
-        for topic, message in self._topics.newest():
-            self._apply(topic, message)
-        self._topics.attach(self._on_message)
         self._timer = node.create_timer(LOOK_PERIOD, self.look, clock=node.steady_clock)
         self._timer.cancel()
-        node.clock_followers.append(self.clock_set_back)
+        before = self._topics.attach(self)
         node.resources.callback(self._destroy)
+        node.follow_clock(self.clock_set_back)
+        if before is not None:
+            self._continue_from(before)
+        for topic, message in self._topics.newest():
+            if before is None or topic not in self._refusals or message != before._applied.get(topic):
+                self._apply(topic, message)
 
     def _destroy(self) -> None:
-        """Destroy what the constructor made; the node's ``PayloadGravityTopics`` subscribe again."""
-        self._topics.attach(None)
-        self._topics.renew()
+        """Destroy what the constructor made."""
+        self._topics.detach(self)
         self._node.destroy_timer(self._timer)
 
     @property
@@ -92,12 +85,11 @@ class PayloadGravityInput:
 
     def begin(self) -> None:
         """Check again what is missing, as at activation."""
-        self._began = time.monotonic()
         self.missing, self.in_use = NOT_ACTIVATED, False
         self.look()
 
     def look(self) -> None:
-        """Check until nothing is missing or early: what appears on the graph later only changes them."""
+        """Check until nothing is missing or early."""
         now = self._node.get_clock().now().nanoseconds
         for topic, (start, message) in list(self._early.items()):
             if start - now <= AHEAD:
@@ -116,20 +108,28 @@ class PayloadGravityInput:
             self._tell()
 
     def report(self) -> dict[str, str]:
-        """Return payload and gravity for the diagnostics, and why a message was refused last."""
+        """Return payload and gravity for the diagnostics, and why a message was rejected last."""
         now = self.current
         return {
             **payload_gravity_report(now.payload.mass, now.gravity.after),
-            'load refused last': self.refused,
+            'payload or gravity message rejected': self.rejected,
             **{f'publishers of {topic}': str(self._topics.publishers(topic)) for topic in KINDS},
         }
 
     def warnings(self) -> list[str]:
-        """Return which message was refused and not replaced since, and that more than one server publishes."""
-        refused = [] if self.missing else [f'refused, the value before stays: {why}' for why in self._refusals.values()]
-        return refused + publisher_warnings(self._topics.publishers)
+        """Return which message was refused and not replaced since, and what is wrong with the servers."""
+        found = [] if self.missing else [f'refused, the value before stays: {why}' for why in self._refusals.values()]
+        ended = [topic for topic in self._applied if self._topics.has_ended(topic)]
+        if ended:
+            found.append(f'no publisher of {" and ".join(ended)} any more: dynamics_server has ended, its values stay')
+        found += [
+            f'{topic}: dynamics_server assumes another value since its start, the one that was set stays; set it again'
+            for topic in sorted(self._contradicted)
+        ]
+        return found + publisher_warnings(self._topics.publishers)
 
-    def _on_message(self, topic: str, message) -> None:
+    def on_message(self, topic: str, message) -> None:
+        """Follow a message."""
         self._node.clock_watch.look()  # a message is of the new time, if the system clock has just been set
         self._receive(topic, message)
         self.look()
@@ -150,26 +150,71 @@ class PayloadGravityInput:
         """Return whether ``message`` changed payload or gravity; one that is wrong is refused by name."""
         self._early.pop(topic, None)
         if message == self._applied.get(topic):
+            self._agree(topic)
             return False
         try:
-            if topic == 'payload_state':
-                payload = payload_ramp_of(self._node.robot, message)
-                self._check_start(topic, message, payload)
-                changed = replace(self.current, payload=self._followed(topic, self.current.payload, payload))
-            else:
-                gravity = gravity_ramp_of(self._node.robot, message)
-                self._check_start(topic, message, gravity)
-                changed = replace(self.current, gravity=self._followed(topic, self.current.gravity, gravity))
+            ramp = RAMP_OF[topic](self._robot, message)
+            self._check_start(topic, message, ramp)
         except DynamicsError as error:
-            self.refused = self._refusals[topic] = f'{topic}: {error}'
-            self._node.get_logger().warning(f'refused: {self.refused}')
+            self._refuse(topic, str(error))
             return False
-        self.current = changed
+        field = FIELD[topic]
+        held = getattr(self.current, field)
+        if self._is_kept(topic, message):
+            if topic in self._applied and not ramp.ends_like(held):
+                self._contradict(topic, held)
+            return False
+        self._agree(topic)
+        self.current = replace(self.current, **{field: self._followed(topic, held, ramp)})
         self._applied[topic] = message
         self._refusals.pop(topic, None)
+        if not message.assumed:
+            self._is_set.add(topic)
         return True
 
-    def _followed(self, topic: str, held: RampOf, told: RampOf) -> RampOf:
+    def _refuse(self, topic: str, why: str) -> None:
+        self.rejected = self._refusals[topic] = f'{topic}: {why}'
+        self._node.get_logger().warning(f'refused: {self.rejected}')
+
+    def _is_kept(self, topic: str, message) -> bool:
+        """Return whether the value of a topic was set, and the message has one that a server assumes."""
+        return message.assumed and topic in self._is_set
+
+    def _agree(self, topic: str) -> None:
+        """Record that a server says what this node holds."""
+        self._contradicted.discard(topic)
+        self._topics.release(topic)
+
+    def _contradict(self, topic: str, held: Ramp) -> None:
+        """Keep the value that was set, and publish it for the server, which was told none."""
+        if topic not in self._contradicted:
+            self._node.get_logger().warning(f'{topic}: dynamics_server was told none since its start: the last stays')
+        self._contradicted.add(topic)
+        self._topics.hold(topic, STATE_OF[topic](self._robot, held))
+
+    def _continue_from(self, before: 'PayloadGravityInput') -> None:
+        """Keep what was set while the node used ``before``, with another description of the robot.
+
+        Where it does not fit this robot, such as a frame that is gone, torques wait until it is set again.
+        """
+        for topic in sorted(before._is_set):
+            self._is_set.add(topic)
+            if topic not in before._applied:
+                self._refuse(topic, before._refusals[topic].removeprefix(f'{topic}: '))
+                continue
+            field = FIELD[topic]
+            try:
+                in_force = STATE_OF[topic](before._robot, getattr(before.current, field))
+                ramp = RAMP_OF[topic](self._robot, in_force)
+            except DynamicsError as error:
+                self._refuse(topic, f'{UNFIT}: {error}')
+                continue
+            self.current = replace(self.current, **{field: ramp})
+            self._applied[topic] = before._applied[topic]
+            self._contradicted |= before._contradicted & {topic}
+        self.in_use = before.in_use
+
+    def _followed(self, topic: str, held: Ramp, told: Ramp) -> Ramp:
         """Return the ramp that follows the message ``told``; where it makes no step, a warning is logged."""
         if not self.in_use:
             return told
@@ -194,24 +239,14 @@ class PayloadGravityInput:
     def _reason(self) -> str:
         """Return what is missing now, '' for nothing."""
         unknown = [topic for topic in KINDS if topic not in self._applied]
-        now = time.monotonic()
         for topic in unknown:
             if topic in self._refusals:
                 return f'refused: {self._refusals[topic]}'
-        if self._first_seen is None and any(self._topics.has_publisher(topic) for topic in KINDS):
-            self._first_seen = now
-        for topic in unknown:
-            seen = self._topics.has_publisher(topic)
-            if not (seen or self._awaited):
-                continue
-            if now - self._began < PATIENCE:
-                return f'waiting for {topic}'
-            late = 'has a publisher' if seen else 'is awaited (await_load)'
-            return f'{topic} {late}, but no message came within {PATIENCE:g} s: activate dynamics_server'
-        if not unknown:
+        if not (unknown and self._awaited):
             return ''
-        if now - self._began < PATIENCE and self._topics.server_starts():
-            self._server_started = now
-        # of a server that has just been discovered, or has just started, one topic may be known before the other
-        since = max(self._topics.discovering, self._first_seen or 0.0, self._server_started)
-        return f'waiting for {unknown[0]}' if now - since < DISCOVERY else ''
+        if self._topics.publishers(unknown[0]):
+            return f'waiting for {unknown[0]}: activate dynamics_server'
+        return (
+            f'waiting for {unknown[0]}: start dynamics_server, or set await_payload_gravity to false for an arm '
+            'without one'
+        )

@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from robot_dynamics_ros.control.payload_gravity import (
     CarryingRobot,
@@ -11,58 +14,77 @@ from robot_dynamics_ros.control.payload_gravity import (
     carrier,
     vector_of,
 )
+from robot_dynamics_ros.control.ramp import Ramp
 from robot_dynamics_ros.control.static_torque import check_static_torque
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.formats.payload_yaml import Body, KeptPayload, read_payload, write_payload
 from robot_dynamics_ros.jit.cache import remove_abandoned
-from robot_dynamics_ros.messages.payload_gravity import (
-    body_of,
-    gravity_of,
-    gravity_state,
-    payload_state,
-    ramp_time_of,
-)
+from robot_dynamics_ros.messages.payload_gravity import body_of, gravity_of, ramp_time_of
 from robot_dynamics_ros.model.loops import check_tree
-from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityPublisher
+from robot_dynamics_ros.nodes.payload_gravity_topics import (
+    FIELD,
+    KINDS,
+    RAMP_OF,
+    STATE_OF,
+    UNFIT,
+    PayloadGravityPublisher,
+)
 from robot_dynamics_ros.nodes.robot_loader import check_gravity
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
 
 
+class _Unfit(NamedTuple):
+    """A value that was set, and why it does not fit the robot."""
+
+    why: str
+    message: Any
+
+
 class PayloadGravityService:
     """Payload and gravity of a configured server: services change ``current``, which is published on two topics.
 
-    The node's parameters payload_limit, gravity_limit and load_ramp_time act at each request.
+    Until a value is set it is assumed: no payload, gravity of the parameters. A node that holds another one, which was
+    set before this server started, tells it (``adopt``). The node's parameters payload_limit, gravity_limit and
+    payload_gravity_ramp_time act at each request.
     """
 
-    def __init__(self, node, publishers: dict[str, PayloadGravityPublisher], path: str, effort_limit=None):
+    def __init__(
+        self,
+        node,
+        publishers: dict[str, PayloadGravityPublisher],
+        path: str,
+        effort_limit: np.ndarray | None = None,
+        before: 'PayloadGravityService | None' = None,
+    ):
         """Begin with the payload in the file ``path`` ('': none is kept) and the gravity of the node's robot.
 
-        ``effort_limit`` is that of ``check_static_torque`` for a payload. ModelError names the file if it is broken.
+        ``effort_limit`` is that of ``check_static_torque`` for a payload; ``before``: that of another description of
+        the robot, whose values stay where they were set. ModelError names the file if it is broken.
         """
-        self._node, self._publishers, self._path = node, publishers, path
+        self._node, self._robot, self._publishers, self._path = node, node.robot, publishers, path
         self._effort_limit = effort_limit
         self._carrying = CarryingRobot(node.robot)
         now = self._now()
         gravity = PayloadGravity.of(node.robot).gravity
         self.current = PayloadGravity(PayloadRamp(start=now), replace(gravity, start=now))
-        self._kept = self._other_clock_possible = False
-        if path:
-            remove_abandoned(Path(path))
-            try:
-                kept = read_payload(path)
-                if kept is not None:
-                    self.current = replace(self.current, payload=self._ramp_of(kept))
-                    self._kept = self._other_clock_possible = True
-            except DynamicsError as error:
-                raise ModelError(f'payload_file {path}: {error}') from error
+        self._assumed = set(KINDS)  # topics whose value nobody has set
+        self._adopted: set[str] = set()  # those whose value nodes have told
+        self._unfit: dict[str, _Unfit] = {}  # values that were set and do not fit this robot, by topic
+        self._is_from_file = self._other_clock_possible = False
+        if before is not None:
+            self._continue_from(before)
+        elif path:
+            self._read_file()
 
     def begin(self) -> None:
         """Publish payload and gravity, as at activation, and log where it is from."""
         mass, (x, y, z) = self.current.payload.mass, self.current.gravity.after
-        source = f'from {self._path}' if self._kept else 'nothing is kept from an earlier start'
+        source = f'from {self._path}' if self._is_from_file else 'set' if self._is_set('payload_state') else 'assumed'
+        gravity_source = 'set' if self._is_set('gravity_state') else 'of the parameters'
         self._node.get_logger().info(
-            f'publishing payload_state: {mass:g} kg ({source}), and gravity_state: {x:g}, {y:g}, {z:g} m/s^2'
+            f'publishing payload_state: {mass:g} kg ({source}), and gravity_state: {x:g}, {y:g}, {z:g} m/s^2 '
+            f'({gravity_source})'
         )
         self.publish()
         self.compare_clocks()
@@ -84,13 +106,46 @@ class PayloadGravityService:
             self.publish()
 
     def publish(self) -> None:
-        """Publish payload and gravity; the node is active."""
-        self._publishers['payload_state'].publish(payload_state(self._node.robot, self.current.payload))
-        self._publishers['gravity_state'].publish(gravity_state(self._node.robot, self.current.gravity))
+        """Publish payload and gravity, but none that does not fit the robot; the node is active."""
+        for topic in KINDS:
+            if topic not in self._unfit:
+                self._publish(topic)
+
+    def adopt(self, topic: str, message) -> None:
+        """Continue with the value that a node holds, where this server was told none; it is on a topic of IN_FORCE."""
+        if topic not in self._assumed or not self._node.active:
+            return
+        try:
+            ramp, now = RAMP_OF[topic](self._robot, message), self._now()
+            if ramp.start > now:  # of another clock
+                ramp = replace(ramp, start=now, duration=0)
+            self._check(ramp)
+            self._store(topic, ramp)
+        except DynamicsError as error:
+            self._node.get_logger().warning(f'{topic}: the value that a node holds is refused: {error}')
+            return
+        self._adopted.add(topic)
+        self._node.get_logger().warning(f'{topic}: continued as nodes hold it, set it again where that is wrong')
+        self._publish(topic)
+
+    def warnings(self) -> list[str]:
+        """Return which values do not fit the robot, and which ones are those of nodes."""
+        return [
+            *(unfit.why for unfit in self._unfit.values()),
+            *(
+                f'{topic}: nothing was set since the start, and the value is that which nodes hold; set it again'
+                for topic in sorted(self._adopted)
+            ),
+        ]
 
     @property
     def robot(self) -> Robot:
-        """The node's robot under payload and gravity of now; the same object while nothing changes."""
+        """The node's robot under payload and gravity of now; the same object while nothing changes.
+
+        ArgumentError where one of them does not fit the robot.
+        """
+        for unfit in self._unfit.values():
+            raise ArgumentError(unfit.why)
         now = self._now()
         if self.current.finished(now) and (self.current.payload.duration or self.current.gravity.duration):
             self.current = self.current.clock_set_back(now, now)  # finished for good, whatever the clock does
@@ -102,33 +157,93 @@ class PayloadGravityService:
 
     def set_payload(self, request, response) -> None:
         """Serve a ``SetPayload`` request; DynamicsError names what is wrong with it."""
-        frame, payload = body_of(self._node.robot, request)
-        ramp_time = ramp_time_of(request) or self._node.value('load_ramp_time')
+        frame, payload = body_of(self._robot, request)
+        ramp_time = self._ramp_time('payload_state', request)
         self._check_payload(frame, payload)
         ramp = self.current.payload.to(frame, payload, self._now(), ramp_time)
-        # the file is written last: nothing is refused after it
-        if self._path:
-            try:
-                write_payload(self._path, _kept(frame, payload, ramp))
-            except ModelError as error:
-                raise ModelError(f'payload_file {self._path}: {error}') from error
-            self._kept = True
-        self.current = replace(self.current, payload=ramp)
-        self._publishers['payload_state'].publish(payload_state(self._node.robot, ramp))
+        self._set('payload_state', ramp)
         self._node.get_logger().info(f'payload: {payload.mass:g} kg on {frame}, over {ramp_time:g} s')
 
     def set_gravity(self, request, response) -> None:
         """Serve a ``SetGravity`` request; DynamicsError names what is wrong with it."""
-        vector = gravity_of(self._node.robot, request.gravity)
-        check_gravity(vector, self._node.value('gravity_limit'))
-        for frame, payload in self.current.payload.after.items():
-            self._check_held(frame, payload, vector)
-        ramp_time = ramp_time_of(request) or self._node.value('load_ramp_time')
+        vector = gravity_of(self._robot, request.gravity)
+        ramp_time = self._ramp_time('gravity_state', request)
         ramp: GravityRamp = self.current.gravity.to(vector, self._now(), ramp_time)
-        self.current = replace(self.current, gravity=ramp)
-        self._publishers['gravity_state'].publish(gravity_state(self._node.robot, ramp))
+        self._check(ramp)
+        self._set('gravity_state', ramp)
         x, y, z = vector
         self._node.get_logger().info(f'gravity: {x:g}, {y:g}, {z:g} m/s^2, over {ramp_time:g} s')
+
+    def _is_set(self, topic: str) -> bool:
+        return topic not in self._assumed
+
+    def _ramp_time(self, topic: str, request) -> float:
+        """Return the ramp time of a request, s; 0 where the value in force is not known: what was set does not fit."""
+        asked = ramp_time_of(request) or self._node.value('payload_gravity_ramp_time')
+        return 0.0 if topic in self._unfit else asked
+
+    def _set(self, topic: str, ramp: Ramp) -> None:
+        """Follow the ramp of a request, and publish it."""
+        self._store(topic, ramp)
+        self._adopted.discard(topic)
+        self._publish(topic)
+
+    def _store(self, topic: str, ramp: Ramp) -> None:
+        """Follow a ramp; the file is written first: nothing is refused after it."""
+        if self._path and isinstance(ramp, PayloadRamp):
+            try:
+                write_payload(self._path, _kept(ramp, self._robot.link_names[-1]))
+            except ModelError as error:
+                raise ModelError(f'payload_file {self._path}: {error}') from error
+            self._is_from_file = True
+        self.current = replace(self.current, **{FIELD[topic]: ramp})
+        self._assumed.discard(topic)
+        self._unfit.pop(topic, None)
+
+    def _publish(self, topic: str) -> None:
+        message = STATE_OF[topic](self._robot, getattr(self.current, FIELD[topic]))
+        message.assumed = topic in self._assumed
+        self._publishers[topic].publish(message)
+
+    def _continue_from(self, before: 'PayloadGravityService') -> None:
+        """Keep what was set for another description of the robot, as far as it fits this one."""
+        self._is_from_file = before._is_from_file
+        for topic in KINDS:
+            if topic in before._assumed:
+                continue
+            self._assumed.discard(topic)
+            unfit = before._unfit.get(topic)
+            message = unfit.message if unfit else STATE_OF[topic](before._robot, getattr(before.current, FIELD[topic]))
+            try:
+                ramp = RAMP_OF[topic](self._robot, message)
+                self._check(ramp)
+            except DynamicsError as error:
+                self._unfit[topic] = _Unfit(f'{topic}: {UNFIT}: {error}', message)
+                self._node.get_logger().warning(self._unfit[topic].why)
+                continue
+            self.current = replace(self.current, **{FIELD[topic]: ramp})
+            self._adopted |= before._adopted & {topic}
+
+    def _read_file(self) -> None:
+        remove_abandoned(Path(self._path))
+        try:
+            kept = read_payload(self._path)
+            if kept is not None:
+                self.current = replace(self.current, payload=self._ramp_of(kept))
+                self._is_from_file = self._other_clock_possible = True
+                self._assumed.discard('payload_state')
+        except DynamicsError as error:
+            raise ModelError(f'payload_file {self._path}: {error}') from error
+
+    def _check(self, ramp: Ramp) -> None:
+        """Refuse a ramp to a payload or gravity that the joints cannot hold; DynamicsError says why."""
+        if isinstance(ramp, PayloadRamp):
+            for frame, payload in ramp.after.items():
+                self._check_payload(frame, payload)
+            return
+        check_gravity(ramp.after, self._node.value('gravity_limit'))
+        for frame, payload in self.current.payload.after.items():
+            self._check_held(frame, payload, ramp.after)
 
     def _check_payload(self, frame: str, payload: Payload) -> None:
         """Refuse a payload that is heavier than payload_limit or, where that is 0, than the joints can hold."""
@@ -136,7 +251,7 @@ class PayloadGravityService:
         if limit and payload.mass > limit:
             raise ArgumentError(f'mass: {payload.mass:g} kg is above the parameter payload_limit, {limit:g} kg')
         # where gravity was set to 0 any mass could be held: also check the parameter's gravity
-        for gravity in {self.current.gravity.after, vector_of(self._node.robot.gravity)}:
+        for gravity in {self.current.gravity.after, vector_of(self._robot.gravity)}:
             self._check_held(frame, payload, gravity)
 
     def _check_held(self, frame: str, payload: Payload, gravity) -> None:
@@ -145,8 +260,8 @@ class PayloadGravityService:
         What an arm with closed loops can hold is not computed: it needs that parameter.
         """
         if payload.mass and not self._node.value('payload_limit'):
-            check_tree(self._node.robot.model, 'payload without the parameter payload_limit')
-            bare = self._node.robot.with_gravity(gravity)
+            check_tree(self._robot.model, 'payload without the parameter payload_limit')
+            bare = self._robot.with_gravity(gravity)
             what = f'mass: {payload.mass:g} kg on {frame!r}'
             check_static_torque(bare, bare.with_payload(payload, frame), what, self._effort_limit)
 
@@ -155,26 +270,25 @@ class PayloadGravityService:
 
         def carried(body: Body) -> dict[str, Payload]:
             payload = Payload(body.mass, body.com, body.inertia)
-            frame = carrier(self._node.robot, payload, body.frame)
+            frame = carrier(self._robot, payload, body.frame)
             return {frame: payload} if payload.mass else {}
 
         before: dict[str, Payload] = {}
         for body in kept.before:
             for frame, payload in carried(body).items():
                 before[frame] = before[frame] + payload if frame in before else payload
-        after = carried(kept.body)
-        for frame, payload in after.items():
-            self._check_payload(frame, payload)
-        return PayloadRamp(after, before, kept.start, round(kept.ramp_time * 1e9))
+        ramp = PayloadRamp(carried(kept.body), before, kept.start, round(kept.ramp_time * 1e9))
+        self._check(ramp)
+        return ramp
 
     def _now(self) -> int:
         """Return the ROS time, ns."""
         return self._node.get_clock().now().nanoseconds
 
 
-def _kept(frame: str, payload: Payload, ramp: PayloadRamp) -> KeptPayload:
-    """Return ``ramp``, at whose end ``payload`` is on ``frame``, as a file keeps it."""
-    before = tuple(Body(name, body.mass, body.com, body.inertia) for name, body in ramp.before.items())
-    return KeptPayload(
-        Body(frame, payload.mass, payload.com, payload.inertia), ramp.start, ramp.duration * 1e-9, before
-    )
+def _kept(ramp: PayloadRamp, last_link: str) -> KeptPayload:
+    """Return ``ramp`` as a file keeps it; no payload is on the last link."""
+    bodies = {name: Body(name, it.mass, it.com, it.inertia) for name, it in ramp.after.items()}
+    nothing = Body(last_link, 0.0, (0.0, 0.0, 0.0), np.zeros((3, 3)))
+    before = tuple(Body(name, it.mass, it.com, it.inertia) for name, it in ramp.before.items())
+    return KeptPayload(next(iter(bodies.values()), nothing), ramp.start, ramp.duration * 1e-9, before)

@@ -2,17 +2,37 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from typing import NamedTuple, Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
+try:
+    from rclpy.event_handler import SubscriptionEventCallbacks, UnsupportedEventTypeError
+except ImportError:  # Humble
+    from rclpy.qos_event import SubscriptionEventCallbacks, UnsupportedEventTypeError
+
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
-from robot_dynamics_ros.nodes import participant
-from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
+from robot_dynamics_ros.control.ramp import Ramp
+from robot_dynamics_ros.messages.payload_gravity import gravity_ramp_of, gravity_state, payload_ramp_of, payload_state
+from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL, WITH_LIVELINESS
 
 KINDS = {'payload_state': PayloadState, 'gravity_state': GravityState}
-WITH_SERVER = 'bringup', 'dynamics_server'
-"""Executables whose process may have a server."""
+FIELD = {'payload_state': 'payload', 'gravity_state': 'gravity'}
+"""Of ``PayloadGravity``, by topic; then the ramp of a message, and the message of a ramp."""
+RAMP_OF: dict[str, Callable[..., Ramp]] = {'payload_state': payload_ramp_of, 'gravity_state': gravity_ramp_of}
+STATE_OF: dict[str, Callable] = {'payload_state': payload_state, 'gravity_state': gravity_state}
+IN_FORCE = {'payload_state': 'payload_in_force', 'gravity_state': 'gravity_in_force'}
+"""Topics on which a node publishes what it holds while a server assumes another value, of the same types."""
+UNFIT = 'what was set does not fit the robot that is described now, set it again'
 REMEMBERED = 64
 """Number of messages handed over directly whose copies may still arrive."""
+
+
+class _Local(NamedTuple):
+    """Who has a topic in this process."""
+
+    receivers: WeakSet
+    publishers: WeakSet
+
 
 # by context and resolved topic, which differ between robots of one process
 _local: WeakKeyDictionary = WeakKeyDictionary()
@@ -26,14 +46,27 @@ class PayloadGravityPublisher:
 
     def __init__(self, node, topic: str):
         """Create the publisher of ``topic``."""
-        self._context = node.context
-        self._publisher = node.create_lifecycle_publisher(KINDS[topic], topic, TRANSIENT_LOCAL)
+        self._node = node
+        self._publisher = node.create_lifecycle_publisher(KINDS[topic], topic, WITH_LIVELINESS)
+        _in_process(node.context, self._publisher.topic_name).publishers.add(self)
+
+    @property
+    def exists(self) -> bool:
+        """Whether the node has not been destroyed."""
+        return self._publisher in self._node.publishers
 
     def publish(self, message) -> None:
         """Hand over and publish ``message``, which is not changed afterwards; the node is active."""
-        for topics in list(_receivers(self._context, self._publisher.topic_name)):
+        for topics in list(_in_process(self._node.context, self._publisher.topic_name).receivers):
             topics.hand_over(self._publisher.topic_name, message)
         self._publisher.publish(message)
+
+
+class Receiver(Protocol):
+    """What messages are passed to."""
+
+    def on_message(self, topic: str, message) -> None:
+        """Receive a message of one of ``KINDS``."""
 
 
 class PayloadGravityTopics:
@@ -44,45 +77,66 @@ class PayloadGravityTopics:
 
     def __init__(self, node):
         """Subscribe."""
-        self.discovering = participant.created(node.context)  # since then, s of the steady clock
         self._node = node
         self._newest: dict = {}
         self._handed: deque = deque(maxlen=REMEMBERED)
-        self._receive: Callable | None = None
+        self._receivers: list[Receiver] = []
+        self._holding: dict = {}  # publishers of ``IN_FORCE``, by topic
+        self._ended: set[str] = set()  # topics whose last publisher has ended or died
         self._resolved = {node.resolve_topic_name(topic): topic for topic in KINDS}
         for resolved in self._resolved:
-            _receivers(node.context, resolved).add(self)
+            _in_process(node.context, resolved).receivers.add(self)
         self._subscribe()
 
-    def renew(self) -> None:
-        """Subscribe again, which drops the message of a server that has ended meanwhile."""
+    def attach(self, receiver: 'Receiver') -> 'Receiver | None':
+        """Pass each new message to ``receiver``; return the one before it, if there is one that it is to replace."""
+        before = self._receivers[-1] if self._receivers else None
+        self._receivers.append(receiver)
+        return before
+
+    def detach(self, receiver: 'Receiver') -> None:
+        """Pass none any more; without a receiver subscribe again, which drops the messages of a server that ended."""
+        self._receivers.remove(receiver)
+        if self._receivers:
+            return
+        for topic in list(self._holding):
+            self.release(topic)
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
         self._newest.clear()
         self._handed.clear()
         self._subscribe()
 
-    def attach(self, receive: Callable[[str, object], None] | None) -> None:
-        """Set the callback ``receive(topic, message)`` of new messages; None removes it."""
-        self._receive = receive
-
     def newest(self) -> Iterator[tuple[str, object]]:
-        """Yield the newest message of each topic that has a publisher: what a late joiner would receive."""
+        """Yield the newest message of each topic whose publisher is alive: what a late joiner would receive."""
         for topic, message in self._newest.items():
-            if self.has_publisher(topic):
+            if not self.has_ended(topic):
                 yield topic, message
-
-    def has_publisher(self, topic: str) -> bool:
-        """Return whether the graph has a publisher of one of ``KINDS``."""
-        return self.publishers(topic) > 0
-
-    def server_starts(self) -> bool:
-        """Return whether a process that may have a server is on the graph, but does not have its nodes yet."""
-        return participant.are_starting(self._node, WITH_SERVER)
 
     def publishers(self, topic: str) -> int:
         """Return how many publishers of one of ``KINDS`` the graph has."""
         return self._node.count_publishers(self._node.resolve_topic_name(topic))
+
+    def has_ended(self, topic: str) -> bool:
+        """Return whether one of ``KINDS`` has no publisher that is alive."""
+        resolved = self._node.resolve_topic_name(topic)
+        if any(publisher.exists for publisher in _in_process(self._node.context, resolved).publishers):
+            return False  # Fast DDS (3.2) does not assert the liveliness of a participant to itself
+        return topic in self._ended or not self.publishers(topic)
+
+    def hold(self, topic: str, message) -> None:
+        """Publish on the topic of ``IN_FORCE`` what this node holds, for a server that assumes another value."""
+        if topic not in self._holding:
+            kind, name = KINDS[topic], IN_FORCE[topic]
+            self._holding[topic] = self._node.create_publisher(kind, name, TRANSIENT_LOCAL)
+        while message in self._handed:  # a server that adopts it publishes the same
+            self._handed.remove(message)
+        self._holding[topic].publish(message)
+
+    def release(self, topic: str) -> None:
+        """Publish it no longer, to late joiners neither."""
+        if topic in self._holding:
+            self._node.destroy_publisher(self._holding.pop(topic))
 
     def hand_over(self, resolved: str, message) -> None:
         """Receive a message from a node of this process, in the thread of that node; not once the own is destroyed."""
@@ -91,10 +145,17 @@ class PayloadGravityTopics:
             self._node.guarded(self._on_message)(self._resolved[resolved], message)
 
     def _subscribe(self) -> None:
-        self._subscriptions = [
-            self._node.create_subscription(kind, topic, self._callback(topic), TRANSIENT_LOCAL)
-            for topic, kind in KINDS.items()
-        ]
+        self._ended.clear()
+        self._subscriptions = [self._subscription(topic) for topic in KINDS]
+
+    def _subscription(self, topic: str):
+        """Return the subscription to a topic, with an event where its last publisher ends, if the middleware can."""
+        arguments = KINDS[topic], topic, self._callback(topic), WITH_LIVELINESS
+        events = SubscriptionEventCallbacks(liveliness=self._node.guarded(self._on_liveliness(topic)))
+        try:
+            return self._node.create_subscription(*arguments, event_callbacks=events)
+        except UnsupportedEventTypeError:
+            return self._node.create_subscription(*arguments)
 
     def _callback(self, topic: str):
         """Return the callback for messages that come over DDS."""
@@ -105,10 +166,21 @@ class PayloadGravityTopics:
 
         return callback
 
+    def _on_liveliness(self, topic: str):
+        """Return the callback for publishers that appear or end; the diagnostics say so at once."""
+
+        def callback(event) -> None:
+            known = topic in self._ended
+            (self._ended.discard if event.alive_count else self._ended.add)(topic)
+            if known is not (topic in self._ended) and self._node.diagnostics is not None:
+                self._node.diagnostics.publish()
+
+        return callback
+
     def _on_message(self, topic: str, message) -> None:
         self._newest[topic] = message
-        if self._receive is not None:
-            self._receive(topic, message)
+        for receiver in list(self._receivers):
+            receiver.on_message(topic, message)
 
 
 def publisher_warnings(publishers: Callable[[str], int]) -> list[str]:
@@ -120,6 +192,6 @@ def publisher_warnings(publishers: Callable[[str], int]) -> list[str]:
     ]
 
 
-def _receivers(context, resolved: str) -> WeakSet:
-    """Return the ``PayloadGravityTopics`` of this process that subscribe to a topic in a context."""
-    return _local.setdefault(context, {}).setdefault(resolved, WeakSet())
+def _in_process(context, resolved: str) -> _Local:
+    """Return who has a topic in a context of this process."""
+    return _local.setdefault(context, {}).setdefault(resolved, _Local(WeakSet(), WeakSet()))

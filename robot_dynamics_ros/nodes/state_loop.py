@@ -66,6 +66,8 @@ class StateLoop(LifecycleTask):
     def silence(self) -> str:
         """Why no torque is published, '' where torques are."""
         reason, since = self.pipeline.status(), self._unheard_since
+        if reason == NO_INPUT and self._payload_gravity.missing:
+            return self._payload_gravity.missing
         if reason != NO_INPUT or since is None or time.monotonic() - since < UNHEARD:
             return reason
         return (

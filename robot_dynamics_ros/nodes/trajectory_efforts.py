@@ -70,7 +70,7 @@ class TrajectoryEfforts(LifecycleTask):
                 f"preset {node.value('preset')}: the arm accepts no torque; with point_effort 'strip' checked plans are"
                 ' published without effort'
             )
-        self._payload_gravity = PayloadGravityInput(node, node.value('await_load'))
+        self._payload_gravity = PayloadGravityInput(node, node.value('await_payload_gravity'))
         self._law = PayloadBlender(self._compensation, self._robot, self._payload_gravity.current)
         self._payload_gravity.follow(self._law.take)
         self._checked = self._published = self._limited = 0

@@ -25,7 +25,7 @@ class TrajectoryInput:
         """Subscribe for a BaseNode; ``on_end`` is called after a message has ended the motion."""
         self._node, self._follower, self._on_end = node, follower, on_end
         self.refused = ''
-        node.clock_followers.append(self._clock_set_back)
+        node.follow_clock(self._clock_set_back)
         self._subscription = node.create_subscription(
             JointTrajectory, 'joint_trajectory', self._on_trajectory, 10, raw=True
         )

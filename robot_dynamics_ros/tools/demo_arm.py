@@ -80,8 +80,13 @@ class DemoArm:
                 'longest_delay': 1.0 / RATE,
             },
             # a busy machine holds the simulated time up: its states are not old
-            '/**/feedforward_node': {'age_limit': 10.0, 'effort_limit': self.effort_limit.tolist()},
+            '/**/feedforward_node': {
+                'await_payload_gravity': False,  # no dynamics_server is started
+                'age_limit': 10.0,
+                'effort_limit': self.effort_limit.tolist(),
+            },
             '/**/torque_controller': {
+                'await_payload_gravity': False,
                 'age_limit': 10.0,
                 'effort_limit': self.effort_limit.tolist(),  # a new list: ROS reads no YAML aliases
                 'stiffness': self.gains.stiffness.tolist(),

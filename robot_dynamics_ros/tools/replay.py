@@ -121,7 +121,7 @@ def replay(log: 'Log', title: str, joint_names, parameters: dict, output: Path) 
     from robot_dynamics_ros.tools.log_player import played  # noqa: PLC0415  (needs ROS)
 
     print(f'{title}: {len(log.t)} samples through feedforward_node', flush=True)
-    values = {**parameters, 'age_limit': AGE_LIMIT + float(log.t[-1])}
+    values = {'await_payload_gravity': False, **parameters, 'age_limit': AGE_LIMIT + float(log.t[-1])}
     words = [word for name in values for word in ('-p', f'{name}:={json.dumps(values[name], ensure_ascii=False)}')]
     comparison = played(log, joint_names, words, output)
     path = output / 'log.png'

@@ -32,7 +32,7 @@ _TIMES = itertools.count(1)
 
 @pytest.fixture(scope='module')
 def started(file_graph):
-    parameters = ('use_sim_time:=true', 'control_law:=pd_gravity', 'age_limit:=1.0', 'load_ramp_time:=0.0')
+    parameters = ('use_sim_time:=true', 'control_law:=pd_gravity', 'age_limit:=1.0', 'payload_gravity_ramp_time:=0.0')
     arguments = [part for parameter in parameters for part in ('-p', parameter)]
     file_graph.bring_up(SERVER, GRAVITY, CONTROLLER, FEEDFORWARD, arguments=arguments)
     return file_graph

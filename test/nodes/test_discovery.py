@@ -1,4 +1,4 @@
-"""How soon a new process knows of publishers that exist: a torque node waits for them for ``DISCOVERY`` only."""
+"""How soon a new process knows of publishers that exist: a torque node waits for those of dynamics_server."""
 
 import socket
 import subprocess

@@ -56,7 +56,15 @@ def test_services_compute_batches_of_32_joints(graph, binding):
     """A payload in a hand, which is not the last link, needs generic kernels."""
     graph.start(
         SERVER,
-        arguments=[*ARGUMENTS, '-p', f'binding:={binding}', '-p', 'payload_limit:=5.0', '-p', 'load_ramp_time:=0.0'],
+        arguments=[
+            *ARGUMENTS,
+            '-p',
+            f'binding:={binding}',
+            '-p',
+            'payload_limit:=5.0',
+            '-p',
+            'payload_gravity_ramp_time:=0.0',
+        ],
     )
     assert graph.diagnostics(SERVER).fields['kernels'] == binding
     response = ask(graph, SetPayload, 'set_payload', frame=HAND, mass=1.0)

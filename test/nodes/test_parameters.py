@@ -155,7 +155,7 @@ def test_every_line_of_a_parameter_in_the_file_has_a_comment():
 
 
 WHEN = {
-    **dict.fromkeys(('gravity_limit', 'payload_limit', 'load_ramp_time'), 'now'),
+    **dict.fromkeys(('gravity_limit', 'payload_limit', 'payload_gravity_ramp_time'), 'now'),
     **dict.fromkeys(('calibration_time', 'threshold_margin'), 'now'),
     **dict.fromkeys(('payload_source', 'gravity_source', 'gravity_tolerance'), 'now'),
     **dict.fromkeys(('control_law', 'stiffness', 'damping', 'bandwidth', 'state_rate'), 'at the next activation'),
@@ -240,7 +240,7 @@ def test_the_definitions_name_what_the_library_knows():
     assert found['control_law'].choices == (*LAWS, ADAPTIVE)
     assert all(term in found['compensation'].description for term in TERMS)
     assert set(found['binding'].choices) < set(BINDINGS)
-    assert found['load_ramp_time'].bounds == (0.0, LONGEST)
+    assert found['payload_gravity_ramp_time'].bounds == (0.0, LONGEST)
 
 
 def test_what_is_generated_from_the_definitions_is_current():

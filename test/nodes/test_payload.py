@@ -36,7 +36,7 @@ Q, QD, QDD = np.random.default_rng(3).uniform(-2.0, 2.0, (3, 5, 6))
 @pytest.fixture(scope='module')
 def graph(file_graph):
     file_graph.file = file_graph.folder / 'payload.yaml'
-    file_graph.start(NODE, arguments=['-p', f'payload_file:={file_graph.file}', '-p', 'load_ramp_time:=0.0'])
+    file_graph.start(NODE, arguments=['-p', f'payload_file:={file_graph.file}', '-p', 'payload_gravity_ramp_time:=0.0'])
     return file_graph
 
 

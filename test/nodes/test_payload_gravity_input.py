@@ -3,7 +3,6 @@
 import re
 import time
 
-from support import graph as ros
 from support.payload_gravity_followers import PAYLOAD, Follower, mass_of, set_payload
 
 import pytest
@@ -15,11 +14,10 @@ from robot_dynamics_interfaces.msg import GravityState, Payload, PayloadState
 from robot_dynamics_interfaces.srv import SetGravity
 from robot_dynamics_ros.control.payload_gravity import PayloadGravity
 from robot_dynamics_ros.control.ramp import LATE, SHORTEST
-from robot_dynamics_ros.nodes import participant, payload_gravity_input
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS
-from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
+from robot_dynamics_ros.nodes.qos import WITH_LIVELINESS
 
 GRAVITY = GravityState(gravity=Vector3(y=9.81), before=Vector3(z=-9.81))
 
@@ -27,7 +25,7 @@ GRAVITY = GravityState(gravity=Vector3(y=9.81), before=Vector3(z=-9.81))
 def test_nodes_of_one_process_have_the_load_before_set_payload_responds(process):
     server, follower = process.node(DynamicsServer), process.node(Follower)
     follower.start()
-    assert follower.payload_gravity.missing == 'waiting for payload_state'
+    assert follower.payload_gravity.missing == 'waiting for payload_state: activate dynamics_server'
     server.start()
     assert set(follower.payload_gravity._applied) == set(KINDS) and follower.payload_gravity.missing == ''
     set_payload(server, 2.0)
@@ -56,7 +54,7 @@ def test_copies_that_come_over_dds_later_change_nothing(process):
     server.start()
     received = []
     witness = process.node(BaseNode, name='witness')
-    witness.create_subscription(PayloadState, 'payload_state', received.append, TRANSIENT_LOCAL)
+    witness.create_subscription(PayloadState, 'payload_state', received.append, WITH_LIVELINESS)
     process.spin_until(lambda: received, 'the first state')
     for mass in (1.0, 2.0, 3.0):
         set_payload(server, mass)
@@ -82,82 +80,49 @@ def test_robots_of_one_process_keep_their_loads_apart(process):
     assert [mass_of(follower) for follower in followers] == [2.0, 0.0]
 
 
-def test_without_a_server_it_waits_for_discovery_only(process, monkeypatch):
+def test_without_a_server_a_node_waits_and_says_what_to_do(process):
     follower = process.node(Follower)
-    monkeypatch.setattr(payload_gravity_input, 'DISCOVERY', 1e9)
     follower.start()
     process.spin(0.2)
-    assert follower.payload_gravity.missing == 'waiting for payload_state'
-    monkeypatch.setattr(payload_gravity_input, 'DISCOVERY', 0.5)
-    process.spin_until(lambda: not follower.payload_gravity.missing, 'it waits for nobody')
-    assert follower.payload_gravity._timer.is_canceled()
-    # a server that comes later changes payload and gravity, and nothing else
-    other = process.node(DynamicsServer)
-    process.spin(0.3)
-    assert follower.payload_gravity.missing == ''
-    other.start()
-    set_payload(other, 2.0)
-    assert mass_of(follower) == 2.0
+    assert follower.payload_gravity.missing == (
+        'waiting for payload_state: start dynamics_server, or set await_payload_gravity to false for an arm without one'
+    )
 
 
-def test_discovery_has_its_time_from_the_participant_on(process, monkeypatch):
-    for age, missing in ((0.0, 'waiting for payload_state'), (payload_gravity_input.DISCOVERY, '')):
-        monkeypatch.setitem(participant._created, process.context, time.monotonic() - age)
-        follower = process.node(Follower)
-        follower.start()
-        assert follower.payload_gravity.missing == missing
-
-
-@pytest.mark.parametrize(
-    ('executable', 'missing'),
-    [('dynamics_server', 'waiting for payload_state'), ('bringup', 'waiting for payload_state'), ('aubo_node', '')],
-)
-def test_it_waits_for_a_process_that_starts_and_may_have_a_server(
-    process, other_process, executable, missing, monkeypatch
-):
-    monkeypatch.setattr(payload_gravity_input, 'PATIENCE', ros.TIMEOUT)
-    monkeypatch.setattr(
-        participant, 'STARTING', f'_test_{executable}_'
-    )  # nodes of other tests may be there for a while
-    starting, follower = f'{participant.STARTING}{executable}', process.node(Follower)
-    other_process.node(BaseNode, name=starting)
-    process.spin_until(lambda: starting in follower.get_node_names(), 'it starts')
-    process.spin(payload_gravity_input.DISCOVERY)
+def test_a_node_that_awaits_no_payload_begins_at_once_and_follows_a_later_server_by_a_ramp(process):
+    follower = process.node(Follower, awaited=False)
     follower.start()
-    assert follower.payload_gravity.missing == missing
-    monkeypatch.setattr(payload_gravity_input, 'PATIENCE', 0.0)
-    process.spin_until(lambda: not follower.payload_gravity.missing, 'it waits without end')
+    assert follower.payload_gravity.missing == '' and mass_of(follower) == 0.0
+    assert follower.payload_gravity._timer.is_canceled()
+    follower.payload_gravity.in_use = True  # as the pipeline says at the first state
+    publisher = process.node(BaseNode, name='hand').create_publisher(PayloadState, 'payload_state', WITH_LIVELINESS)
+    publisher.publish(PayloadState(mass=2.0, frame='ee_link', ramp_time=0.5))  # a ramp that was over long ago
+    process.spin_until(lambda: mass_of(follower) == 2.0, 'the payload')
+    ramp = follower.payload_gravity.current.payload
+    assert (follower.payload_gravity.missing, ramp.before, ramp.duration) == ('', {}, SHORTEST)
 
 
-def test_it_waits_for_a_server_of_another_process_that_is_not_active_yet(process, other_process, monkeypatch):
+def test_a_server_of_another_process_that_is_not_active_yet_is_waited_for(process, other_process):
     server = other_process.node(DynamicsServer)
     follower = process.node(Follower)
-    process.spin_until(lambda: follower.payload_gravity_topics.has_publisher('gravity_state'), 'the server')
     follower.start()
-    process.spin(payload_gravity_input.DISCOVERY + 0.2)
-    assert follower.payload_gravity.missing == 'waiting for payload_state'
-    monkeypatch.setattr(payload_gravity_input, 'PATIENCE', 0.0)
-    process.spin(0.1)
-    assert follower.payload_gravity.missing == (
-        'payload_state has a publisher, but no message came within 0 s: activate dynamics_server'
-    )
-    monkeypatch.undo()
+    waiting = 'waiting for payload_state: activate dynamics_server'
+    process.spin_until(lambda: follower.payload_gravity.missing == waiting, 'the reason')
     server.start()
     set_payload(server, 2.0)
     process.spin_until(lambda: not follower.payload_gravity.missing, 'it still waits')
     assert mass_of(follower) == 2.0
 
 
-def test_only_one_topic_is_waited_for_where_the_other_has_no_publisher(process, other_process):
-    publisher = other_process.node(BaseNode, name='hand').create_publisher(
-        GravityState, 'gravity_state', TRANSIENT_LOCAL
-    )
+def test_the_other_topic_is_waited_for_where_one_has_come(process):
+    hand = process.node(BaseNode, name='hand')
+    payload, gravity = (hand.create_publisher(kind, topic, WITH_LIVELINESS) for topic, kind in KINDS.items())
     follower = process.node(Follower)
-    process.spin_until(lambda: follower.payload_gravity_topics.has_publisher('gravity_state'), 'the publisher')
     follower.start()
-    process.spin(payload_gravity_input.DISCOVERY + 0.1)
-    assert follower.payload_gravity.missing == 'waiting for gravity_state'
-    publisher.publish(GRAVITY)
+    payload.publish(PAYLOAD)
+    waiting = 'waiting for gravity_state: activate dynamics_server'
+    process.spin_until(lambda: follower.payload_gravity.missing == waiting, 'the reason')
+    gravity.publish(GRAVITY)
     process.spin_until(lambda: not follower.payload_gravity.missing, 'it still waits')
     assert list(follower.payload_gravity.current.gravity.after) == [0.0, 9.81, 0.0]
 
@@ -174,41 +139,83 @@ def test_a_new_configuration_begins_with_the_load_in_force(process):
     follower.start()
     assert (mass_of(follower), len(follower.seen)) == (3.0, seen)
     # what was said before the configuration must be heard anew: the server may have ended meanwhile
-    assert follower.payload_gravity.missing == 'waiting for gravity_state'
+    assert follower.payload_gravity.missing.startswith('waiting for gravity_state')
     process.spin_until(lambda: not follower.payload_gravity.missing, 'it still waits')
     assert mass_of(follower) == 3.0
 
 
-def test_the_load_of_a_server_that_is_gone_is_not_used_by_a_new_configuration(process, other_process):
+def test_a_server_that_ends_is_a_warning_and_a_new_configuration_waits_for_another_one(process, other_process):
     server, follower = other_process.node(DynamicsServer), process.node(Follower)
     follower.start()
     server.start()
     set_payload(server, 2.0)
     process.spin_until(lambda: mass_of(follower) == 2.0, 'the payload')
+    assert follower.payload_gravity.warnings() == []
     other_process.executor.remove_node(server)
     other_process.nodes.clear()
     server.destroy_node()
-    process.spin_until(lambda: not follower.payload_gravity_topics.has_publisher('payload_state'), 'it is still there')
+    process.spin_until(lambda: len(follower.payload_gravity.warnings()) == 1, 'a warning')
+    process.spin_until(
+        lambda: follower.payload_gravity.warnings()[0].startswith('no publisher of payload_state and'), ''
+    )
     assert mass_of(follower) == 2.0  # the arm still carries it
+    follower.trigger_deactivate()
+    follower.trigger_activate()
+    assert (mass_of(follower), follower.payload_gravity.missing) == (2.0, '')
     follower.trigger_deactivate()
     follower.trigger_cleanup()
     follower.start()
-    assert mass_of(follower) == 0.0
+    assert mass_of(follower) == 0.0 and follower.payload_gravity.missing.startswith('waiting for payload_state: start')
+
+
+def test_a_server_that_was_told_nothing_takes_no_payload_off_and_continues_what_nodes_hold(process, other_process):
+    follower, server = process.node(Follower), process.node(DynamicsServer)
+    follower.start()
+    server.start()
+    set_payload(server, 3.0)
+    gravity = SetGravity.Request(gravity=Vector3Stamped(vector=Vector3(y=9.81)))
+    server.task.payload_gravity.set_gravity(gravity, SetGravity.Response())
+    process.executor.remove_node(server)
+    process.nodes.remove(server)
+    server.destroy_node()
+    new = other_process.node(DynamicsServer)
+    new.start()
+    changes = len(follower.seen)
+    process.spin_until(lambda: follower.payload_gravity.report()['publishers of payload_state'] == '1', 'the server')
+    process.spin_until(lambda: len(follower.payload_gravity._contradicted) == 2, 'what it assumes')
+    assert (mass_of(follower), len(follower.seen)) == (3.0, changes)
+    (warning, _) = follower.payload_gravity.warnings()
+    assert warning.startswith('gravity_state: dynamics_server assumes another value since its start, the one that was')
+
+    def adopted():
+        other_process.spin(0.01)
+        return not follower.payload_gravity.warnings()
+
+    process.spin_until(adopted, 'it adopts both')
+    found = new.task.payload_gravity.current
+    assert found.ends_like(follower.payload_gravity.current)
+    assert (found.payload.mass, found.gravity.after) == (3.0, (0.0, 9.81, 0.0))
+    assert [text.partition(':')[0] for text in new.task.payload_gravity.warnings()] == list(KINDS)[::-1]
+    late = process.node(Follower, name='late')
+    late.start()
+    process.spin_until(lambda: mass_of(late) == 3.0, 'the payload for a late joiner')
+    set_payload(new, 0.0)
+    process.spin_until(lambda: mass_of(follower) == mass_of(late) == 0.0, 'no payload, since that was said')
+    assert [text.partition(':')[0] for text in new.task.payload_gravity.warnings()] == ['gravity_state']
 
 
 def test_a_first_message_that_is_refused_is_a_reason_to_wait_and_logged(process):
-    follower = process.node(Follower)
-    publisher = process.node(BaseNode, name='hand').create_publisher(PayloadState, 'payload_state', TRANSIENT_LOCAL)
+    follower = process.node(Follower, awaited=False)
+    publisher = process.node(BaseNode, name='hand').create_publisher(PayloadState, 'payload_state', WITH_LIVELINESS)
     publisher.publish(PayloadState(mass=2.0, frame='hook'))
+    process.spin_until(lambda: list(follower.payload_gravity_topics.newest()), 'the message')
     follower.start()
-    process.spin_until(lambda: follower.payload_gravity.refused, 'a refusal')
-    process.spin(payload_gravity_input.DISCOVERY)
-    assert "'hook'" in follower.payload_gravity.refused
-    assert follower.payload_gravity.missing == f'refused: {follower.payload_gravity.refused}'
+    assert "'hook'" in follower.payload_gravity.rejected
+    assert follower.payload_gravity.missing == f'refused: {follower.payload_gravity.rejected}'
     publisher.publish(PAYLOAD)
     process.spin_until(lambda: not follower.payload_gravity.missing, 'it still waits')
     publisher.publish(PayloadState(mass=-2.0, frame='ee_link'))
-    process.spin_until(lambda: 'mass' in follower.payload_gravity.refused, 'a refusal')
+    process.spin_until(lambda: 'mass' in follower.payload_gravity.rejected, 'a refusal')
     assert (follower.payload_gravity.missing, mass_of(follower)) == ('', 2.0)
     (warning,) = follower.payload_gravity.warnings()
     assert warning.startswith('refused, the value before stays: payload_state: mass: expected')
@@ -230,15 +237,15 @@ def test_a_first_message_that_is_refused_is_a_reason_to_wait_and_logged(process)
 def test_every_field_of_a_message_is_validated(process, message, reason):
     follower = process.node(Follower)
     topic = 'gravity_state' if isinstance(message, GravityState) else 'payload_state'
-    publisher = process.node(BaseNode, name='hand').create_publisher(type(message), topic, TRANSIENT_LOCAL)
+    publisher = process.node(BaseNode, name='hand').create_publisher(type(message), topic, WITH_LIVELINESS)
     follower.start()
     publisher.publish(message)
-    process.spin_until(lambda: follower.payload_gravity.refused, 'a refusal')
+    process.spin_until(lambda: follower.payload_gravity.rejected, 'a refusal')
     assert follower.payload_gravity.current == PayloadGravity.of(follower.robot)
-    assert re.match(f'{topic}: {reason}', follower.payload_gravity.refused)
+    assert re.match(f'{topic}: {reason}', follower.payload_gravity.rejected)
 
 
-def test_a_server_that_starts_anew_or_a_second_one_makes_no_step_where_torques_are_computed(process):
+def test_a_second_server_makes_no_step_where_torques_are_computed(process):
     follower, server = process.node(Follower), process.node(DynamicsServer)
     follower.start()
     server.start()
@@ -250,8 +257,10 @@ def test_a_server_that_starts_anew_or_a_second_one_makes_no_step_where_torques_a
     follower.payload_gravity.in_use = True  # as the pipeline says at the first state
     second = process.node(DynamicsServer)
     second.start()
+    assert follower.payload_gravity.current.payload is held
+    set_payload(second, 1.0, ramp_time=1e-9)
     ramp = follower.payload_gravity.current.payload
-    assert (mass_of(follower), ramp.before, ramp.duration) == (0.0, held.after, SHORTEST)
+    assert (mass_of(follower), ramp.before, ramp.duration) == (1.0, held.after, SHORTEST)
     assert before <= ramp.start <= follower.get_clock().now().nanoseconds
     gravity = follower.payload_gravity.current.gravity
     assert gravity.finished(before) and gravity.after == (0.0, 0.0, -9.81)

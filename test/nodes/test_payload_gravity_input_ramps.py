@@ -1,25 +1,35 @@
 """Ramps of payload and gravity where a node receives them late, early or twice, and where the clock goes back."""
 
 import time
+from itertools import pairwise
 
+from support.messages import joint_state
 from support.payload_gravity_followers import PAYLOAD, SECOND, Follower, mass_of, set_payload
 
+import numpy as np
+import pytest
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Vector3, Vector3Stamped
 from rclpy.parameter import Parameter
+from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
 
 from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_interfaces.srv import SetGravity
+from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
+from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
 from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS
-from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
+from robot_dynamics_ros.nodes.qos import WITH_LIVELINESS
+
+ROBOT = Robot.named('aubo_i5')
+Q = np.array([0.4, -0.7, 0.9, -0.3, 0.5, 0.2])
 
 
 def test_a_repeated_message_keeps_the_progress_of_a_clock_that_went_back(process):
     follower = process.node(Follower)
-    publisher = process.node(BaseNode, name='hand').create_publisher(PayloadState, 'payload_state', TRANSIENT_LOCAL)
+    publisher = process.node(BaseNode, name='hand').create_publisher(PayloadState, 'payload_state', WITH_LIVELINESS)
     follower.start()
     message = PayloadState(mass=2.0, frame='ee_link', ramp_time=4.0)
     message.stamp.sec = 100
@@ -37,7 +47,7 @@ def test_a_ramp_that_begins_later_than_now_is_waited_for(process):
     """It is of another clock, or a late joiner hears it after the clock was set back."""
     follower = process.node(Follower, parameter_overrides=[Parameter('use_sim_time', value=True)])
     hand = process.node(BaseNode, name='hand')
-    publisher, clock = hand.create_publisher(PayloadState, 'payload_state', TRANSIENT_LOCAL), hand.create_publisher(
+    publisher, clock = hand.create_publisher(PayloadState, 'payload_state', WITH_LIVELINESS), hand.create_publisher(
         Clock, '/clock', 10
     )  # fmt: skip
 
@@ -69,14 +79,14 @@ def test_a_ramp_that_begins_later_than_now_is_waited_for(process):
 
 def test_a_message_that_comes_after_a_ramp_of_later_replaces_it(process):
     follower = process.node(Follower)
-    publisher = process.node(BaseNode, name='hand').create_publisher(PayloadState, 'payload_state', TRANSIENT_LOCAL)
+    publisher = process.node(BaseNode, name='hand').create_publisher(PayloadState, 'payload_state', WITH_LIVELINESS)
     follower.start()
     later = PayloadState(mass=3.0, frame='ee_link', ramp_time=4.0)
     start = follower.get_clock().now().nanoseconds + 2 * SECOND
     later.stamp.sec, later.stamp.nanosec = divmod(start, SECOND)
     for message, text in (PAYLOAD, ''), (later, 'later than now'):
         publisher.publish(message)
-        process.spin_until(lambda: mass_of(follower) == 2.0 and text in follower.payload_gravity.refused, message)  # noqa: B023
+        process.spin_until(lambda: mass_of(follower) == 2.0 and text in follower.payload_gravity.rejected, message)  # noqa: B023
     publisher.publish(PAYLOAD)
     process.spin_until(lambda: follower.get_clock().now().nanoseconds > start, 'its time')
     assert mass_of(follower) == 2.0
@@ -124,7 +134,7 @@ def test_a_server_publishes_no_ramp_of_a_clock_that_was_set_back_again_meanwhile
 
     monkeypatch.setattr(server.clock_watch, '_now', now)
     monkeypatch.setattr(server.task.payload_gravity, '_now', lambda: now()[1])
-    for publisher in server._load_publishers.values():
+    for publisher in server._payload_gravity_publishers.values():
         monkeypatch.setattr(publisher, 'publish', published.append)
     set_payload(server, 2.0, ramp_time=1000.0)
     back[0] += 300 * SECOND
@@ -137,3 +147,32 @@ def test_a_server_publishes_no_ramp_of_a_clock_that_was_set_back_again_meanwhile
     process.spin_until(lambda: published, 'payload and gravity, published again')
     (ramp,) = (message for message in published if isinstance(message, PayloadState))
     assert 0 <= now()[1] // SECOND - ramp.stamp.sec < 30
+
+
+@pytest.mark.parametrize('lag', [0.1, 0.3])
+def test_a_payload_that_changes_in_mid_ramp_makes_no_step_however_old_stamps_are(process, lag):
+    server = process.node(DynamicsServer)
+    overrides = [Parameter('age_limit', value=1.0)]
+    node = process.node(GravityCompensationNode, parameter_overrides=overrides)
+    server.start()
+    node.start()
+    of_a_kilogram = np.abs(
+        ROBOT.with_payload(Payload(1.0, (0.0, 0.0, 0.0)), 'ee_link').gravity_torque(Q) - ROBOT.gravity_torque(Q)
+    )
+
+    def torque():
+        """Return the torque for a state of now, whose stamp lags, between two times (s)."""
+        began, stamp = time.monotonic(), node.get_clock().now().nanoseconds - round(lag * SECOND)
+        node.task.pipeline.on_state(serialize_message(joint_state(ROBOT.joint_names, stamp, Q)))
+        return began, node.task.pipeline.limiter.last.copy(), time.monotonic()
+
+    found = []
+    for mass in (4.0, 0.0, 4.0):  # in 2 s each, which is cut short
+        set_payload(server, mass, ramp_time=2.0)
+        for _ in range(10):
+            found.append(torque())
+            time.sleep(0.02)
+    assert node.task.pipeline.counts.published == len(found)
+    assert np.any(found[-1][1] != found[0][1])
+    for (began, before, _), (_, after, ended) in pairwise(found):
+        assert np.all(np.abs(after - before) <= 2.0 * of_a_kilogram * (ended - began) + 1e-9)

@@ -5,6 +5,7 @@ import re
 from support import graph as ros
 
 import numpy as np
+import pytest
 from geometry_msgs.msg import Vector3, Vector3Stamped
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
@@ -20,11 +21,12 @@ ROBOT = Robot.named('aubo_i5')
 NAMES = list(ROBOT.joint_names)
 Q = np.array([0.4, -0.7, 0.9, -0.3, 0.5, 0.2])
 LIGHT, HEAVY = 1.0, 4.0
-RAMP_TIME = 600.0
+RAMP_TIME = 60.0
 
 
-def laden(mass):
-    return ROBOT.with_payload(Payload(mass, (0.0, 0.0, 0.05)), 'ee_link').gravity_torque(Q)
+def laden(mass, gravity=tuple(ROBOT.gravity)):
+    robot = ROBOT.with_gravity(gravity)
+    return robot.with_payload(Payload(mass, (0.0, 0.0, 0.05)), 'ee_link').gravity_torque(Q)
 
 
 def start_server(graph, *arguments):
@@ -66,12 +68,16 @@ def torque_at(graph, stamp):
 
 
 def test_a_server_that_restarts_in_mid_ramp_continues_it_as_late_joiners_do(graph, tmp_path):
-    arguments = ('-p', f'payload_file:={tmp_path / "payload.yaml"}', '-p', 'load_ramp_time:=0.0')
+    arguments = ('-p', f'payload_file:={tmp_path / "payload.yaml"}', '-p', 'payload_gravity_ramp_time:=0.0')
     start_server(graph, *arguments)
     assert set_payload(graph, LIGHT).success
     assert set_payload(graph, HEAVY, RAMP_TIME).success
     told = state(graph, PayloadState, 'payload_state')
-    assert ([body.mass for body in told.before], told.mass, told.ramp_time) == ([LIGHT], HEAVY, RAMP_TIME)
+    assert ([body.mass for body in told.before], told.mass, told.ramp_time) == (
+        [LIGHT],
+        HEAVY,
+        pytest.approx(RAMP_TIME),
+    )
     kill_server(graph)
     start_server(graph, *arguments)
     assert state(graph, PayloadState, 'payload_state') == told
@@ -83,29 +89,38 @@ def test_a_server_that_restarts_in_mid_ramp_continues_it_as_late_joiners_do(grap
     after = (graph.now() - began) / (RAMP_TIME * ros.SECOND)
     way = laden(HEAVY) - laden(LIGHT)
     share = (np.array(found) - laden(LIGHT)) @ way / (way @ way)
-    assert 0.0 < before <= share <= after < 0.5
-    graph.start(NODE, arguments=('-p', f'age_limit:={ros.DAY}'))
+    assert 0.0 < before <= share <= min(after, 1.0)
+    graph.start(NODE)
     graph.diagnostics(NODE, lambda status: status.fields['payload, kg'] == '4')
-    for part in (0.3, 0.9, 1.2):
-        wanted = laden(LIGHT) + min(part, 1.0) * (laden(HEAVY) - laden(LIGHT))
-        stamp = began + round(part * RAMP_TIME * ros.SECOND)
-        np.testing.assert_allclose(torque_at(graph, stamp), wanted, rtol=0, atol=1e-9)
+    sent = graph.now()
+    found = torque_at(graph, sent)
+    shares = [min((time - began) / (RAMP_TIME * ros.SECOND), 1.0) for time in (sent, graph.now())]
+    ends = [laden(LIGHT) + share * way for share in shares]
+    assert np.all(np.min(ends, axis=0) - 1e-9 <= found) and np.all(found <= np.max(ends, axis=0) + 1e-9)
 
 
-def test_a_server_that_restarts_without_a_file_publishes_its_empty_payload_and_its_gravity(graph):
-    start_server(graph, '-p', 'load_ramp_time:=0.0')
+def test_a_server_that_was_killed_and_restarts_without_a_file_continues_what_nodes_hold(graph):
+    start_server(graph, '-p', 'payload_gravity_ramp_time:=0.0')
     graph.start(NODE, arguments=('-p', f'age_limit:={ros.DAY}'))
     assert set_payload(graph, HEAVY).success and set_gravity(graph, 9.0, 0.0, 0.0).success
     graph.diagnostics(NODE, lambda status: status.fields['payload, kg'] == '4')
+    wanted = laden(HEAVY, (9.0, 0.0, 0.0))
+    graph.repeat_until(lambda: None, lambda: np.allclose(torque_at(graph, graph.now()), wanted), 'both', 0.0)
     kill_server(graph)
+    graph.tells(NODE, 'no publisher of payload_state and gravity_state any more: dynamics_server has ended')
+    # the graph has the killed process for 20 s: it is its liveliness that says so
+    assert graph.node.count_publishers('payload_state') == 1
+    np.testing.assert_allclose(torque_at(graph, graph.now()), wanted, rtol=0, atol=1e-9)
     start_server(graph)
+    assert 'payload_state: 0 kg (assumed), and gravity_state: 0, 0, -9.81 m/s^2 (of the parameters)' in graph.log(
+        SERVER
+    )
+    graph.tells(SERVER, 'payload_state: nothing was set since the start, and the value is that which nodes hold')
     payload, gravity = state(graph, PayloadState, 'payload_state'), state(graph, GravityState, 'gravity_state')
-    assert (payload.mass, payload.frame, list(payload.before)) == (0.0, ROBOT.link_names[-1], [])
-    assert gravity.gravity == gravity.before == Vector3(z=-9.81)
-    said = 'payload_state: 0 kg (nothing is kept from an earlier start), and gravity_state: 0, 0, -9.81 m/s^2'
-    graph.until(lambda: said in graph.log(SERVER), 'the log line')
-    graph.diagnostics(NODE, lambda status: status.fields['payload, kg'] == '0')
-    np.testing.assert_allclose(torque_at(graph, graph.now()), ROBOT.gravity_torque(Q), rtol=0, atol=1e-9)
+    assert (payload.mass, payload.frame, payload.assumed) == (HEAVY, 'ee_link', False)
+    assert (gravity.gravity, gravity.assumed) == (Vector3(x=9.0), False)
+    graph.diagnostics(NODE, lambda status: 'assumes' not in status.message)
+    np.testing.assert_allclose(torque_at(graph, graph.now()), wanted, rtol=0, atol=1e-9)
 
 
 def test_what_the_arm_cannot_hold_and_excessive_gravity_are_refused_and_limits_apply_at_once(graph):

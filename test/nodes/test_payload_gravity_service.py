@@ -39,7 +39,7 @@ class StandIn:
 
     def __init__(self, robot=ROBOT, **parameters):
         self.robot, self.clock, self.published = robot, Clock(), []
-        self.parameters = {'payload_limit': 0.0, 'load_ramp_time': 0.0, 'gravity_limit': 12.0, **parameters}
+        self.parameters = {'payload_limit': 0.0, 'payload_gravity_ramp_time': 0.0, 'gravity_limit': 12.0, **parameters}
         self.value = self.parameters.__getitem__
 
     def get_clock(self):
@@ -220,7 +220,7 @@ def test_a_ramp_of_the_same_clock_continues_after_a_restart(tmp_path, before_or_
 
 
 def test_requests_without_a_ramp_time_use_that_of_the_parameter():
-    node = StandIn(load_ramp_time=2.0)
+    node = StandIn(payload_gravity_ramp_time=2.0)
     service = service_of(node)
     service.set_payload(SetPayload.Request(**BODY), None)
     service.set_gravity(gravity_request(0.0, 0.0, 9.81), None)

@@ -221,7 +221,7 @@ def panda(tmp_path):
     locked_joints: ["panda_finger_joint1: 0.03", "panda_finger_joint2: 0.01"]
     binding: generic
     age_limit: {ros.DAY}
-    load_ramp_time: 0.0
+    payload_gravity_ramp_time: 0.0
 """
     )
     with ros.Graph(tmp_path) as running:

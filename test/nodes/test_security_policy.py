@@ -10,10 +10,13 @@ from xml.etree import ElementTree
 from support import graph as ros
 from support import topics
 from support.own_domain import free_domain
+from support.payload_gravity_followers import set_payload
 
 import pytest
 import rclpy
+from geometry_msgs.msg import Vector3, Vector3Stamped
 
+from robot_dynamics_interfaces.srv import SetGravity
 from robot_dynamics_ros.nodes.bringup import DEFAULT, NODES
 
 POLICY = Path(__file__).resolve().parents[2] / 'config' / 'security' / 'policy.xml'
@@ -134,12 +137,23 @@ def running():
     for name in sorted(nodes, key=lambda name: name != 'dynamics_server'):
         nodes[name].start()
         assert nodes[name].active, nodes[name].silence
+    restart_with_nothing_set(nodes['dynamics_server'])
     yield nodes
     for node in nodes.values():
         node.end()
         node.destroy_node()
     context.try_shutdown()
     os.close(lock)
+
+
+def restart_with_nothing_set(server):
+    """Have the nodes publish the payload and gravity that they hold: the server is told nothing after its restart."""
+    set_payload(server, 1.0)
+    gravity = SetGravity.Request(gravity=Vector3Stamped(vector=Vector3(y=9.81)))
+    server.task.payload_gravity.set_gravity(gravity, SetGravity.Response())
+    server.trigger_deactivate()
+    server.trigger_cleanup()
+    server.start()
 
 
 def test_topics_have_the_types_that_screens_are_compared_with(running):

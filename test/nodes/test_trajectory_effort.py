@@ -33,9 +33,9 @@ SHUFFLED = [3, 0, 5, 1, 4, 2]
 
 
 @pytest.fixture
-def make(process, monkeypatch):
+def make(process):
     """A function that starts a node with parameters, and returns it with its ``Outputs``; there is no server."""
-    return starter(process, monkeypatch)
+    return starter(process)
 
 
 def motion_of(message):

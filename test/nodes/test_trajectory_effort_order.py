@@ -18,9 +18,9 @@ STOP = ros.trajectory([], 3)
 
 
 @pytest.fixture
-def make(process, monkeypatch):
+def make(process):
     """A function that starts a node with parameters, and returns it with its ``Outputs``; there is no server."""
-    return starter(process, monkeypatch)
+    return starter(process)
 
 
 def receive(node, message):

@@ -22,9 +22,9 @@ SECOND = 1_000_000_000
 
 
 @pytest.fixture
-def make(process, monkeypatch):
+def make(process):
     """A function that starts a node with parameters, and returns it with its ``Outputs`` once it knows the payload."""
-    started = starter(process, monkeypatch)
+    started = starter(process)
 
     def informed(**parameters):
         node = started(**parameters)

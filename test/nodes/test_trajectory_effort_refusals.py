@@ -40,8 +40,7 @@ WRONG = {
 def any_node():
     """One node for many wrong messages."""
     running = Process()
-    with pytest.MonkeyPatch.context() as patch:
-        yield starter(running, patch)()
+    yield starter(running)()
     running.end()
 
 
@@ -78,17 +77,17 @@ def test_whatever_bytes_come_the_node_goes_on_and_efforts_are_finite_and_limited
 
 
 @pytest.fixture
-def make(process, monkeypatch):
+def make(process):
     """A function that starts a node with parameters, and returns it with its ``Outputs``; there is no server."""
-    return starter(process, monkeypatch)
+    return starter(process)
 
 
 def test_nothing_is_published_before_payload_and_gravity_are_known_and_then_with_both(process, make):
     server = process.node(DynamicsServer)
-    node = make(await_load=True)
+    node = make(await_payload_gravity=True)
     assert node.send(plan()) is None
-    assert 'waiting for payload_state; send the plan again' in node.refusal
-    assert node.node.silence == 'waiting for payload_state'
+    assert 'waiting for payload_state: activate dynamics_server; send the plan again' in node.refusal
+    assert node.node.silence == 'waiting for payload_state: activate dynamics_server'
     server.start()
     set_payload(server, 2.0, com=[0.0, 0.0, 0.1])
     found = node.send(plan())

@@ -32,6 +32,9 @@ class Receiver:
         monkeypatch.setattr(time, 'time_ns', lambda: NOW)
         self.input = TrajectoryInput(self, self, self.end)
 
+    def follow_clock(self, follow):
+        self.clock_followers.append(follow)
+
     def create_subscription(self, kind, topic, callback, qos, **options):
         self.callback, self.options = callback, options
 

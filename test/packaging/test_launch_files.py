@@ -150,7 +150,10 @@ def test_every_configuration_is_a_declared_argument_and_each_is_used(path, descr
 
 
 BRINGUP = ROOT / 'launch' / 'bringup.launch.py'
-TEXTS = ('model', 'description_topic', 'actuators', 'base_link', 'tip_link', 'preset', 'source')
+OPTIONS = {
+    **dict.fromkeys(('model', 'description_topic', 'actuators', 'base_link', 'tip_link', 'preset', 'source'), 'value'),
+    'await_payload_gravity': 'false',
+}
 
 
 def process(described, **given):
@@ -167,18 +170,26 @@ def test_bringup_without_arguments_leaves_everything_to_the_parameter_file(descr
     assert node['namespace'] == ''
 
 
-@pytest.mark.parametrize('name', TEXTS)
-def test_a_parameter_that_is_given_goes_to_the_process_as_its_option(described, name, monkeypatch):
-    node = process(described, **{name: 'value'})
+@pytest.mark.parametrize(('name', 'text'), OPTIONS.items())
+def test_a_parameter_that_is_given_goes_to_the_process_as_its_option(described, name, text, monkeypatch):
+    node = process(described, **{name: text})
     option = f'--{name.replace("_", "-")}'
-    assert node['arguments'] == [option, 'value', '--ros-args', '--log-level', 'info']
+    assert node['arguments'] == [option, text, '--ros-args', '--log-level', 'info']
     set_up = []
     monkeypatch.setattr(bringup, 'run', lambda *makers: set_up.extend(maker.keywords for maker in makers))
     monkeypatch.setattr(bringup, 'arguments', lambda: node['arguments'][:2])
     bringup.main()
     assert set_up
+    value = False if text == 'false' else text
     for options in set_up:
-        assert [(given.name, given.value) for given in options['parameter_overrides']] == [(name, 'value')]
+        assert [(given.name, given.value) for given in options['parameter_overrides']] == [(name, value)]
+
+
+def test_an_option_that_is_true_or_false_is_nothing_else(monkeypatch, capsys):
+    monkeypatch.setattr(bringup, 'arguments', lambda: ['--await-payload-gravity', 'no'])
+    with pytest.raises(SystemExit):
+        bringup.main()
+    assert "await_payload_gravity: expected one of true, false, got 'no'" in capsys.readouterr().err
 
 
 def test_nodes_namespace_log_level_and_simulated_time_are_handed_on(described):

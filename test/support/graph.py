@@ -52,8 +52,9 @@ STATED = {
     'damping': [30.0, 40.0, 30.0, 4.0, 4.0, 4.0],
     'state_rate': 500.0,
     'robot_ip': '127.0.0.1',
+    'await_payload_gravity': 'false',
 }
-"""The arm of most tests and gains for it: no node has a default robot or gains."""
+"""The arm of most tests, without a dynamics_server, and gains for it: no node has a default robot or gains."""
 AUBO_I5 = [
     '--ros-args',
     *(word for name, value in STATED.items() for word in ('-p', f'{name}:={value}')),
@@ -237,10 +238,10 @@ class Graph:
         """Return the terms of a torque topic, as its info topic says."""
         return list(self.hear_latched(TorqueInfo, f'{topic}/info')[-1].terms)
 
-    def say_latched(self, topic: str, message) -> None:
+    def say_latched(self, topic: str, message, qos=LATCHED) -> None:
         """Publish on a transient local topic, so that who joins later hears it, too."""
         if topic not in self._publishers:
-            self._publishers[topic] = self.node.create_publisher(type(message), topic, LATCHED)
+            self._publishers[topic] = self.node.create_publisher(type(message), topic, qos)
         self.until(self._publishers[topic].get_subscription_count, f'a subscriber of {topic}')
         self._publishers[topic].publish(message)
 

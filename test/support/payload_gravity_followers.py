@@ -10,6 +10,7 @@ from rclpy.executors import SingleThreadedExecutor
 from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_interfaces.srv import SetPayload
 from robot_dynamics_ros.nodes.base_node import BaseNode
+from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
 from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
 
@@ -18,21 +19,38 @@ PAYLOAD = PayloadState(mass=2.0, frame='ee_link')
 
 
 class Follower(BaseNode):
-    """As much of a torque node as payload and gravity need."""
+    """As much of a torque node as payload and gravity need; ``awaited`` as its parameter await_payload_gravity."""
 
-    def __init__(self, name='follower', **options):
+    def __init__(self, name='follower', awaited=True, **options):
         super().__init__(name, **options)
         self.payload_gravity_topics = PayloadGravityTopics(self)
-        self.payload_gravity, self.seen = None, []
+        self.awaited, self.seen = awaited, []
 
     def make_task(self):
-        self.payload_gravity = PayloadGravityInput(self)
-        self.payload_gravity.laws.append(self.seen.append)
-        return super().make_task()
+        return Following(self)
 
-    def on_activate(self, state):
+    @property
+    def payload_gravity(self):
+        return self.task.payload_gravity
+
+
+class Following(LifecycleTask):
+    """The task of a ``Follower``."""
+
+    silence = ''
+
+    def __init__(self, node):
+        self.payload_gravity = PayloadGravityInput(node, node.awaited)
+        self.payload_gravity.laws.append(node.seen.append)
+
+    def begin(self):
         self.payload_gravity.begin()
-        return super().on_activate(state)
+
+    def warnings(self):
+        return self.payload_gravity.warnings()
+
+    def report(self):
+        return self.payload_gravity.report()
 
 
 class Process:

@@ -11,7 +11,6 @@ from rclpy.serialization import deserialize_message, serialize_message
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.nodes import payload_gravity_input
 from robot_dynamics_ros.nodes.trajectory_effort_node import TrajectoryEffortNode
 
 ROBOT = Robot.named('aubo_i5')
@@ -61,12 +60,8 @@ class Outputs:
         return line
 
 
-def starter(process, monkeypatch):
-    """Return a function that starts a node with parameters in ``process``, and returns its ``Outputs``.
-
-    Nobody waits for a server.
-    """
-    monkeypatch.setattr(payload_gravity_input, 'DISCOVERY', 0.0)
+def starter(process):
+    """Return a function that starts a node with parameters in ``process``, and returns its ``Outputs``."""
 
     def started(**parameters):
         overrides = [Parameter(name, value=value) for name, value in parameters.items()]

@@ -12,6 +12,8 @@ TYPES = {
     'effort_commands': 'std_msgs/msg/Float64MultiArray',
     'payload_state': 'robot_dynamics_interfaces/msg/PayloadState',
     'gravity_state': 'robot_dynamics_interfaces/msg/GravityState',
+    'payload_in_force': 'robot_dynamics_interfaces/msg/PayloadState',
+    'gravity_in_force': 'robot_dynamics_interfaces/msg/GravityState',
     'planned_trajectory': 'trajectory_msgs/msg/JointTrajectory',
     'trajectory_with_effort': 'trajectory_msgs/msg/JointTrajectory',
     'trajectory_torques': 'robot_dynamics_interfaces/msg/TrajectoryTorques',

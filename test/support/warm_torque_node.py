@@ -17,6 +17,7 @@ from std_msgs.msg import Float64MultiArray
 from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_ros.nodes.feedforward_node import FeedforwardNode
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
+from robot_dynamics_ros.nodes.qos import WITH_LIVELINESS
 from robot_dynamics_ros.nodes.torque_controller import TorqueController
 
 ANY_TIME = {'age_limit': ros.DAY, 'on_stale': 'gravity_only'}
@@ -52,7 +53,7 @@ def main():
         try:
             with watched_code.told():
                 for payload in PAYLOADS:
-                    graph.say_latched('payload_state', payload)
+                    graph.say_latched('payload_state', payload, WITH_LIVELINESS)
                     graph.until(lambda mass=payload.mass: carried(node) == mass, 'the payload')
                     torques.clear()
                     graph.repeat_until(lambda: move(graph, node), lambda: len(torques) >= 5, 'torques', 0.1)

@@ -127,6 +127,7 @@ def test_the_node_has_topics_and_parameters_of_its_own_and_lost_samples_are_an_e
     assert {name: yaml.safe_load(value) for name, value in given.items()} == {
         'model': 'my "arm".urdf',
         'gravity': [0.0, 0.0, 9.81],
+        'await_payload_gravity': False,  # nobody publishes a payload in its namespace
         'age_limit': 12.0,  # of a log of 2 s: its states come all at once, with stamps ahead of the clock
     }
     assert '3 samples sent, 2 answered, 1 lost' in capsys.readouterr().out and (tmp_path / 'log.png').is_file()
