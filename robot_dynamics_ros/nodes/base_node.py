@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from functools import wraps
+from functools import partial, wraps
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.clock import Clock, ClockType
@@ -12,11 +12,11 @@ from rclpy.lifecycle import LifecycleNode, TransitionCallbackReturn
 from rclpy.time_source import CLOCK_TOPIC
 from std_msgs.msg import String
 
-from robot_dynamics_ros.codegen.object_files import CodeFolder
 from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.clock_reader import ClockReader
 from robot_dynamics_ros.nodes.clock_watch import ClockWatch
+from robot_dynamics_ros.nodes.configuration import made_task, reason_of, redescribe
 from robot_dynamics_ros.nodes.diagnostics import Diagnostics
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.parameter_definitions import check_names
@@ -68,7 +68,11 @@ class BaseNode(LifecycleNode):
         self.parameters = Parameters(self, name, {**shared, **(checks or {})})
         self._crash_signal = self.create_guard_condition(self.guarded(self._on_crash))
         self.clock_watch = ClockWatch(self, self.guarded(self._on_clock_set_back))
-        self.description = RobotDescription(self, lambda *it: self.create_subscription(String, *it, TRANSIENT_LOCAL))
+        self.description = RobotDescription(
+            self,
+            lambda *it: self.create_subscription(String, *it, TRANSIENT_LOCAL),
+            partial(redescribe, self),
+        )
 
     def make_task(self) -> LifecycleTask:
         """Return what the node does with its robot; DynamicsError says why it can't."""
@@ -90,11 +94,6 @@ class BaseNode(LifecycleNode):
     def silence(self) -> str:
         """Why the node publishes nothing, '' where it publishes."""
         return self.crash or (self.task.silence if self.active else self._reason)
-
-    def warm_up(self) -> None:
-        """Do all warm-ups."""
-        for name, call in self.task.warm_ups().items():
-            self._logging_compilation(name, call)
 
     def follow_clock(self, follow: Callable[[int, int], object]) -> None:
         """Call ``follow(before, after)`` (ns) where ROS time goes back, in any thread, until the node is cleaned up."""
@@ -144,12 +143,9 @@ class BaseNode(LifecycleNode):
             check_names(name for name in self._parameter_overrides if not self.has_parameter(name))
             self.parameters.check_choices()
             self.robot = load_robot(self, self.description.source())
-            self.model_digest = self.robot.digest
-            self.get_logger().info(f'{self.robot.name}: {self.robot.nv} joints, {self.robot.binding} kernels')
-            self.task = self._logging_compilation('inputs and outputs', self.make_task)
-            self.warm_up()
+            self.task = made_task(self)
         except Exception as error:  # rclpy would swallow it
-            reason = str(error) if isinstance(error, DynamicsError) else f'internal error: {error!r}'
+            reason = reason_of(error)
             self.get_logger().error(f'not configured: {reason}')
             self._release(f'not configured: {reason}')
             return TransitionCallbackReturn.FAILURE
@@ -201,14 +197,14 @@ class BaseNode(LifecycleNode):
         self.get_logger().error(self.silence)
         return super().on_error(state)
 
-    def _logging_compilation(self, name: str, call):
-        """Return what ``call`` returns, and log if code was compiled meanwhile."""
-        began, before = time.monotonic(), CodeFolder.missed
-        result = call()
-        if CodeFolder.missed > before:
-            taken = time.monotonic() - began
-            self.get_logger().info(f'{name}: compiled in {taken:.1f} s, and kept for the next start')
-        return result
+    def replace_task(self, task: LifecycleTask) -> None:
+        """Let ``task``, of another description of the robot, take the place of the present one."""
+        with self._beginning:  # a process that ends silences the task that it finds
+            task.replace(self.task)
+            self.task, self.diagnostics = task, Diagnostics(self)
+            if self.active and not self._ending:
+                super().on_activate(None)  # of new publishers
+                task.begin()
 
     def _release(self, reason: str) -> None:
         self.fall_silent()

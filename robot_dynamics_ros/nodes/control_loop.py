@@ -6,7 +6,9 @@ from robot_dynamics_ros.control.fade_in import FadeIn
 from robot_dynamics_ros.control.law import Law
 from robot_dynamics_ros.control.timeout_fallback import timeout_fallback
 from robot_dynamics_ros.control.torque_limiter import Limited, TorqueLimiter
+from robot_dynamics_ros.nodes.configuration import warm_up
 from robot_dynamics_ros.nodes.controlled_arm import ControlledArm
+from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.state_loop import Input, StateLoop, numbers
 from robot_dynamics_ros.nodes.torque_pipeline import PipelineClock, TorquePipeline
 from robot_dynamics_ros.nodes.torque_publishers import CommandArray, TorqueTopics
@@ -78,7 +80,16 @@ class ControlLoop(StateLoop):
         if self._renew is not None:
             self.arm.drop_laws()
             self.pipeline.law = self._renew()
-            self._node.warm_up()
+            warm_up(self._node, self)
+
+    def replace(self, before: LifecycleTask) -> None:
+        """End the loop of another description, and continue from its last torque where the joints are the same."""
+        continues = isinstance(before, ControlLoop) and before.arm.robot.joint_names == self.arm.robot.joint_names
+        if continues:
+            before._command_ramp = None  # no torque to end with: the next one follows
+        super().replace(before)
+        if continues:
+            self.pipeline.continue_from(before.pipeline)
 
     def warnings(self) -> list[str]:
         """Return what is wrong with payload, gravity, joint states, commands and further inputs."""

@@ -33,7 +33,8 @@ class Diagnostics:
         """Publish the status; fields that can't be computed are an error of their own."""
         node = self._node
         try:
-            fields, warnings = node.task.report(), node.task.warnings()
+            fields = node.task.report()
+            warnings = [*node.task.warnings(), *node.description.warnings()]
             level, message = self._level(warnings), '; '.join(filter(None, [node.silence, *warnings])) or 'publishing'
         except Exception as error:  # the node goes on, whatever can't be reported
             fields, level, message = {}, DiagnosticStatus.ERROR, f'diagnostics failed: {error!r}'

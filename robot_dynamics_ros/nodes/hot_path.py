@@ -61,6 +61,10 @@ class HotPath(RawExecutor):
         super().__init__(*arguments, **options)
         self._settings = InterpreterSettings()
 
+    def apply_settings(self) -> None:
+        """Apply the interpreter's settings before ``start``: a garbage collection, unless another thread has them."""
+        self._settings.apply()
+
     def start(self, schedule: realtime.Schedule) -> None:
         """Start the thread with ``schedule``; messages that came before are dropped."""
         self._settings.apply()

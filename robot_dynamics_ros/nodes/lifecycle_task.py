@@ -17,6 +17,10 @@ class LifecycleTask:
     def prepare(self) -> None:
         """Apply parameters that act at activation; DynamicsError where one is wrong: the node is not activated."""
 
+    def replace(self, before: 'LifecycleTask') -> None:
+        """End ``before``, the task of another description of the robot, and continue it where that makes sense."""
+        before.end()
+
     def begin(self) -> None:
         """Begin to publish."""
 

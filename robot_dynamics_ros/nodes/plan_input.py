@@ -113,6 +113,13 @@ class PlanInput:
             self._reader.stop()
             self._is_idle = True
 
+    def drop(self) -> None:
+        """Drop the plans that wait, for another description of the robot."""
+        with self._order:
+            dropped = len(self._waiting)
+            self._waiting.clear()
+        self._log_dropped(dropped, 'another robot is described')
+
     @property
     def publishers(self) -> int:
         """How many publishers the topic has."""
@@ -151,8 +158,11 @@ class PlanInput:
             self._waiting.clear()
             self._stops += 1
             self._pass_on(data)
-        if dropped:
-            self._node.get_logger().warning(f'{dropped} plans dropped that waited for their check: a stop has come')
+        self._log_dropped(dropped, 'a stop has come')
+
+    def _log_dropped(self, count: int, why: str) -> None:
+        if count:
+            self._node.get_logger().warning(f'{count} plans dropped that waited for their check: {why}')
 
     def _check_next(self) -> None:
         """Check the plan that came first."""

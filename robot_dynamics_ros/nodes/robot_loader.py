@@ -10,6 +10,7 @@ from robot_dynamics_ros.control.driven_robot import DrivenRobot, with_followers
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.formats.description import urdf_of_description
 from robot_dynamics_ros.model.audit import refusals
+from robot_dynamics_ros.model.equality import same_model
 from robot_dynamics_ros.model.joint_types import KINDS
 from robot_dynamics_ros.model.limbs import tip_arguments
 from robot_dynamics_ros.model.loop_types import Coupling
@@ -46,6 +47,17 @@ def load_robot(node, description: str) -> Robot | DrivenRobot:
     robot = robot.with_binding(node.value('binding'))
     couplings = [it for it in couplings if it.joint in robot.joint_names and it.other in robot.joint_names]
     return _following(node, robot, couplings) if couplings else robot
+
+
+def same_robot(one: Robot | DrivenRobot, other: Robot | DrivenRobot) -> bool:
+    """Return whether two robots, without payload, are the same in all that a node computes with."""
+    couplings = [getattr(robot, 'couplings', ()) for robot in (one, other)]
+    return (
+        same_model(one.model, other.model)
+        and np.array_equal(one.gravity, other.gravity)
+        and one.binding == other.binding
+        and couplings[0] == couplings[1]
+    )
 
 
 def described(description: str, keeps_loops: bool = False) -> tuple[Robot, Sequence[Coupling]]:
@@ -112,12 +124,14 @@ def _check_findings(node, robot: Robot) -> None:
 class RobotDescription:
     """Where a node's robot is described: a topic, or the parameters robot_description and model."""
 
-    def __init__(self, node, subscribe: Callable):
+    def __init__(self, node, subscribe: Callable, redescribe: Callable[[], str]):
         """Subscribe to the topic that ``node``, a BaseNode, names in its parameter description_topic, if any.
 
-        ``subscribe(topic, callback)`` is called for that: the type of its messages is one of ROS.
+        ``subscribe(topic, callback)`` is called for that: the type of its messages is one of ROS. ``redescribe()`` lets
+        the configured node use ``source`` again, and returns why it refuses that.
         """
-        self._node, self._published = node, ''
+        self._node, self._redescribe, self._published = node, redescribe, ''
+        self.refused = ''  # why the newest description is not used, where the node goes on with another one
         # what a description does with an unconfigured node; None: somebody has cleaned it up
         self._on_description: Callable[[], object] | None = node.start if node.value('autostart') else None
         self._topic = node.value('description_topic')
@@ -146,27 +160,30 @@ class RobotDescription:
         return stated
 
     def on_message(self, message) -> None:
-        """Use a new description: a configured node is configured again, an active one also activated again.
+        """Use a new description: a configured node does so at once, and stays active or inactive.
 
-        Where configuring fails, the next description does the same; a node that was not active stays inactive.
+        One that it refuses is dropped. A node that could not be configured is started again.
         """
-        node = self._node
-        if message.data == self._published:
+        node, before = self._node, self._published
+        if message.data == before:
             return
         self._published = message.data
-        if node.robot is not None:
-            node.get_logger().info('another robot description: the node is configured again')
-            again = node.start if node.active else node.trigger_configure
-            if node.active:
-                node.trigger_deactivate()
-            node.trigger_cleanup()
-            self._on_description = again
-        if self._on_description is not None:
-            self._on_description()
+        if node.robot is None:
+            if self._on_description is not None:
+                self._on_description()
+            return
+        self.refused = self._redescribe()
+        if self.refused:
+            self._published = before
+            node.get_logger().warning(self.warnings()[0])
 
     def on_cleanup(self) -> None:
         """Ignore later descriptions: the node stays unconfigured."""
         self._on_description = None
+
+    def warnings(self) -> list[str]:
+        """Return that the newest description is refused, and why."""
+        return [f'robot description refused, the robot before stays: {self.refused}'] if self.refused else []
 
 
 def stated_gravity(vector, limit: float) -> np.ndarray | None:

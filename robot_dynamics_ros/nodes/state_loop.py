@@ -75,6 +75,12 @@ class StateLoop(LifecycleTask):
             'publishes sensor_msgs/JointState (ros2 topic hz, ros2 topic info), then start its process again'
         )
 
+    def replace(self, before: LifecycleTask) -> None:
+        """End the loop of another description, without a garbage collection between its torques and the own."""
+        if self._node.active:
+            self._hot_path.apply_settings()
+        super().replace(before)
+
     def begin(self) -> None:
         """Begin to publish torques, as soon as payload and gravity in force are known."""
         self._unheard_since = None

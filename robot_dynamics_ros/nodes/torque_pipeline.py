@@ -140,7 +140,7 @@ class TorquePipeline:
         self._answered: float | None = None  # likewise for a state
         self._timeout = Timeout()  # of states that get a torque
         self._stamp = 0  # of the last state that got a torque, ns
-        self._sends = False  # a torque was sent since activation
+        self._sends = self._continues = False  # a torque was sent since activation; or by the pipeline before
         self._falls_back = False  # the last torque was one of the fallback
 
     def begin(self) -> None:
@@ -156,8 +156,12 @@ class TorquePipeline:
         self.silence, self.halted = NO_INPUT, ''
         self._seen = self._own = self._publisher = None
         self.publishers.clear()
-        self._sends = self._falls_back = False
+        self._sends, self._continues, self._falls_back = self._continues, False, False
         self._answered = None
+
+    def continue_from(self, before: 'TorquePipeline') -> None:
+        """Count the last torque of ``before``, for the same joints, as the own: for rate limit and fade-in."""
+        self.limiter.last[:], self._sent, self._continues = before.limiter.last, before._sent, before._sends
 
     def on_state(self, data: bytes, info: dict | None = None) -> None:
         """Process one state, in the order of the safety rules; ``info`` says who published it.

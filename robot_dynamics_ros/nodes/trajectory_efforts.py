@@ -95,6 +95,11 @@ class TrajectoryEfforts(LifecycleTask):
             'trajectory check': lambda: check(self._robot, rest, self._period, self._limit),
         }
 
+    def replace(self, before: 'TrajectoryEfforts') -> None:
+        """End the check of plans for another description."""
+        super().replace(before)
+        before._input.drop()
+
     def begin(self) -> None:
         """Accept plans, as soon as payload and gravity in force are known."""
         self._payload_gravity.begin()

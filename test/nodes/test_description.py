@@ -1,4 +1,4 @@
-"""A robot described on a topic: the node waits for it, for a second one it reconfigures without a torque between."""
+"""A robot described on a topic: the node waits for it, switches to another one, and goes on without a good one."""
 
 from support import graph as ros
 from support.small_robots import pendulum
@@ -77,30 +77,28 @@ def test_the_node_waits_for_the_description_and_switches_to_another_one(graph, d
     assert 'another robot description' not in graph.log(NODE)[known:]
 
 
-def test_a_description_that_is_wrong_leaves_the_node_silent_with_the_reason_until_the_next(waiting, describe):
+@pytest.mark.parametrize(
+    ('text', 'reason'),
+    [
+        (pendulum(-3.0), "link 'arm'"),
+        (pendulum(2.5, effort=0.0), "joint 'swing': no effort limit is known"),
+        ('no URDF', 'expected the text of a URDF'),
+        (str(named_urdf('aubo_i5')), 'expected the text of a URDF'),
+    ],
+    ids=['impossible', 'refused by the node', 'text', 'path'],
+)
+def test_a_description_that_is_refused_changes_nothing_and_is_a_warning_until_the_next(waiting, describe, text, reason):
     describe(pendulum(2.0))
     carried(waiting, 2.0)
-    describe(pendulum(-3.0))
-    waiting.until(lambda: "link 'arm'" in waiting.log(NODE), 'the reason in the log')
-    assert waiting.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
-    describe(pendulum(4.0))
-    carried(waiting, 4.0)
-
-
-@pytest.mark.parametrize('name', ['aubo_i5', str(named_urdf('aubo_i5'))], ids=['name', 'path'])
-def test_who_publishes_descriptions_names_no_file(waiting, describe, name):
-    known = len(waiting.log(NODE))
-    describe(name)
-    waiting.until(lambda: 'expected the text of a URDF' in waiting.log(NODE)[known:], 'the reason in the log')
-    assert waiting.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
-
-
-def test_a_robot_that_can_be_loaded_but_not_used_is_replaced_by_the_next_as_well(waiting, describe):
-    describe(pendulum(2.0, effort=0.0))
-    waiting.until(lambda: "joint 'swing': no effort limit is known" in waiting.log(NODE), 'the reason in the log')
+    describe(text)
+    for part in ('robot description refused, the robot before stays: ', reason):
+        waiting.tells(NODE, part)
+    assert waiting.state_of(NODE) == State.PRIMARY_STATE_ACTIVE
+    carried(waiting, 2.0)
     describe(pendulum(4.0))
     carried(waiting, 4.0)
     assert 'internal error' not in waiting.log(NODE)
+    waiting.diagnostics(NODE, lambda status: 'refused' not in status.message)
 
 
 def test_an_inactive_node_stays_inactive(graph, describe):
@@ -123,10 +121,12 @@ def test_a_node_taken_out_of_service_stays_out_whatever_descriptions_come(graph,
     describe(pendulum(-3.0))
     if how == 'deactivated':
         graph.until(lambda: "link 'arm'" in graph.log(NODE), 'the reason in the log')
-    assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
-    describe(pendulum(4.0))
     expected = State.PRIMARY_STATE_INACTIVE if how == 'deactivated' else State.PRIMARY_STATE_UNCONFIGURED
-    graph.until(lambda: graph.state_of(NODE) == expected, 'the state')
+    assert graph.state_of(NODE) == expected
+    known = len(graph.log(NODE))
+    describe(pendulum(4.0))
+    if how == 'deactivated':
+        graph.until(lambda: 'another robot description' in graph.log(NODE)[known:], 'the change in the log')
     graph.client.spin_while_waiting(lambda: False, 0.5)
     assert torques == [] and graph.state_of(NODE) == expected
 
