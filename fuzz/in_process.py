@@ -14,11 +14,15 @@ from rclpy.parameter import Parameter
 from rclpy.serialization import deserialize_message
 from rclpy.signals import SignalHandlerOptions
 from rclpy.time import Time as RosTime
+from std_msgs.msg import String
 
 KINDS = SERVER, *TORQUE_NODES, EXTERNAL
 BEGINNING = 1000 * SECOND
 """Simulated time at which a graph begins, ns."""
-HANDED_OVER = ('payload_state', 'gravity_state', 'feedforward_torque/info', 'gravity_torque/info')
+HANDED_OVER = (
+    *('payload_state', 'gravity_state', 'payload_in_force', 'gravity_in_force'),
+    *('feedforward_torque/info', 'gravity_torque/info'),
+)
 """Topics that are delivered to other nodes immediately; the caller delivers all others."""
 
 
@@ -137,6 +141,11 @@ class InProcess:
     def give_state(self, name: str, data: bytes) -> None:
         if self.nodes[name].task._hot_path._thread is not None:
             self.give(name, 'joint_states', data)
+
+    def describe(self, name: str, text: str) -> None:
+        """Deliver a robot description to a node, whatever its topic."""
+        self._call(name, lambda: self.nodes[name].description.on_message(String(data=text)))
+        self._flush()
 
     def request(self, name: str, service: str, request):
         """Return the response of a node's service."""

@@ -14,6 +14,8 @@ SHORTEST = SECOND // 2
 """Shortest ramp of a node's own, where a message would make a step."""
 AHEAD = 9 * SECOND // 10
 """A ramp that begins later than this from now may be refused until then."""
+UNKNOWN = 10**15
+"""Time for which nothing is known, unless another message comes, ns."""
 ROUNDING = 1e-9
 """kg, m, kg m^2, m/s^2: differences up to this one are none."""
 LARGEST_COMPARED = 1e4
@@ -52,15 +54,28 @@ class Load:
         values = (NO_PAYLOAD, GRAVITY)
         self.ramps = {topic: Ramp(value, value) for topic, value in zip(TOPICS, values, strict=True)}
         self.until = dict.fromkeys(TOPICS, 0)
+        self.is_set: set[str] = set()  # topics with a value that was set
+        self.early: set[str] = set()  # those whose last ramp began later than its message came
 
-    def follow(self, topic: str, ramp: Ramp, now: int, running: bool) -> None:
-        """Follow a message; a node that is ``running`` makes no step that nobody asked for: it ramps itself."""
+    def follow(self, topic: str, ramp: Ramp, now: int, running: bool, assumed: bool = False) -> None:
+        """Follow a message; a node that is ``running`` makes no step that nobody asked for: it ramps itself.
+
+        A value that a server only assumes does not replace one that was set.
+        """
+        is_early = ramp.duration and ramp.start - now > AHEAD
+        if assumed and topic in self.is_set:
+            if topic in self.early:  # it may have been refused until then, and dropped now
+                self.until[topic] = now + UNKNOWN
+            return
+        if not assumed:
+            self.is_set.add(topic)
+            (self.early.add if is_early else self.early.discard)(topic)
         held, self.ramps[topic] = self.ramps[topic], ramp
         known = now >= self.until[topic] and self.size < LARGEST_COMPARED
         value, left = held.at(now), max(ramp.start + ramp.duration - now if ramp.duration else 0, SHORTEST)
         step, rounding = difference(value, ramp.at(now)), ROUNDING * (1.0 + difference(value, 0.0))
         asked = not ramp.duration and difference(value, ramp.before) <= rounding
-        if ramp.duration and ramp.start - now > AHEAD:
+        if is_early:
             self.until[topic] = now + left + SECOND
         elif not running or (known and (asked or step <= rounding)):
             self.until[topic] = 0

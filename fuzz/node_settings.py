@@ -56,7 +56,7 @@ class TorqueSettings:
     start_tolerance: float = 0.5
     control_law: str = 'pd_feedforward'
     feedforward_age_limit: float = 0.05
-    await_load: bool = False
+    await_payload_gravity: bool = True
 
     @property
     def terms(self) -> tuple:
@@ -84,7 +84,7 @@ class Settings:
     robot: str = 'aubo_i5'
     simulated_time: bool = True
     period: float = 0.01
-    load_ramp_time: float = 0.5
+    payload_gravity_ramp_time: float = 0.5
     payload_file: bool = False
     nodes: dict[str, TorqueSettings] = field(default_factory=dict)
 
@@ -95,7 +95,11 @@ class Settings:
     def parameters(self, node: str) -> dict:
         """Return the parameters of a node."""
         shared = {**self.arm.parameters, 'use_sim_time': self.simulated_time, 'autostart': False}
-        own = {'load_ramp_time': self.load_ramp_time} if node == SERVER else self.nodes[node].parameters()
+        own = (
+            {'payload_gravity_ramp_time': self.payload_gravity_ramp_time}
+            if node == SERVER
+            else self.nodes[node].parameters()
+        )
         return {**shared, **own, **FURTHER.get(node, ('', {}))[1]}
 
 
@@ -111,7 +115,7 @@ def drawn(random: Random) -> Settings:
         robot=choice(('aubo_i5', 'aubo_i5', 'continuous')),
         simulated_time=random.random() < 0.7,
         period=choice((0.002, 0.01, 0.02)),
-        load_ramp_time=choice((0.5, 0.5, 0.0)),
+        payload_gravity_ramp_time=choice((0.5, 0.5, 0.0)),
         payload_file=random.random() < 0.5,
     )
     age_limit = choice((0.1, 0.1, 0.1, 0.25, 0.0))
@@ -123,6 +127,7 @@ def drawn(random: Random) -> Settings:
             on_stale=choice(('silent', 'silent', 'gravity_only', 'ramp_to_zero')),
             on_deactivate=choice(('silent', 'silent', 'ramp_to_zero', 'zero')),
             start_tolerance=choice((0.5, 0.5, 0.1, 0.0)),
+            await_payload_gravity=choice((True, True, False)),
         )
     forward, controller = settings.nodes[FEEDFORWARD], settings.nodes[CONTROLLER]
     settings.nodes[GRAVITY_NODE].preset = choice(('', '', 'sim', 'monitor_only'))

@@ -64,7 +64,11 @@ class Processes:
 
     def __init__(self, nodes: graph.Graph, random: Random, found):
         self.settings, self._graph, self._found = drawn(random), nodes, found
-        self.settings.simulated_time, self.settings.robot, self.settings.load_ramp_time = False, 'aubo_i5', 0.5
+        self.settings.simulated_time, self.settings.robot, self.settings.payload_gravity_ramp_time = (
+            False,
+            'aubo_i5',
+            0.5,
+        )
         for node in self.settings.nodes.values():
             node.age_limit, node.rate_limit, node.on_stale = 1.0, 0.0, 'silent'
         self.messages, self.q = Messages(random, self), np.zeros(self.settings.arm.n)

@@ -22,9 +22,10 @@ class Arm:
 
     tip = 'ee_link'
 
-    def __init__(self, robot: Robot, continuous=(), parameters=()):
-        """Set the robot, its ``continuous`` joints and the node ``parameters`` for it."""
-        self.parameters, self.robot = dict(parameters), robot.with_binding('generic')
+    def __init__(self, robot: Robot, description: str, continuous=(), parameters=()):
+        """Set the robot, its URDF, its ``continuous`` joints and the node ``parameters`` for it."""
+        self.description, self.parameters = description, dict(parameters)
+        self.robot = robot.with_binding('generic')
         self.names, self.n = list(robot.joint_names), len(robot.joint_names)
         self.effort, self.velocity = robot.limits.effort, robot.limits.velocity
         self.base, self.last = robot.link_names[0], robot.link_names[-1]
@@ -75,8 +76,10 @@ def arms() -> dict[str, Arm]:
     for joint in turning:
         continuous = continuous.replace(f'name="{joint}" type="revolute"', f'name="{joint}" type="continuous"')
     actuators = str(share_folder() / 'config' / 'aubo_i5.yaml')
-    generic = {'robot_description': continuous, 'actuators': actuators, 'binding': 'generic'}
+    shared = {'model': '', 'actuators': actuators}
+    robots = {text: Robot.from_urdf(text).with_actuators(actuators) for text in (DESCRIPTION, continuous)}
+    generic = {**shared, 'robot_description': continuous, 'binding': 'generic'}
     return {
-        'aubo_i5': Arm(Robot.named('aubo_i5')),
-        'continuous': Arm(Robot.from_urdf(continuous).with_actuators(actuators), turning, generic),
+        'aubo_i5': Arm(robots[DESCRIPTION], DESCRIPTION, parameters={**shared, 'robot_description': DESCRIPTION}),
+        'continuous': Arm(robots[continuous], continuous, turning, generic),
     }

@@ -17,11 +17,11 @@ RULES = {
     'SKIPPED': 'states of other joints alone are skipped while those of the arm come, and rejected by name otherwise',
     'SERVED': 'a good request is served, a wrong one is refused, and numbers have their shape',
     'LOADED': 'the server publishes the payload and gravity that it accepts, without a step, and computes with them',
+    'DESCRIBED': 'a node is the robot that was described last, or says why it is none',
 }
 BROKEN = {
     'REFUSED': 'a wrong trajectory, payload or gravity is refused by name, and a good payload or gravity is not',
     'SET': 'a parameter is set as it was sent or refused with a reason, and the node is configured or says why not',
-    'DESCRIBED': 'a node is the robot that was described last, or says why it is none',
     'MEMORY': 'memory is flat',
 }
 """Under random and broken messages, too."""

@@ -29,20 +29,39 @@ class ServerWatch:
         self.load = Load()
         self._spreads_until = 0.0  # steady time until which messages may be from before the clock was set back
         self._accepted: dict = {}
+        self._assumed: set[str] = set()  # topics whose value nobody has set since the start
+        self._of_nodes: dict[str, list] = {topic: [] for topic in TOPICS}  # all that nodes were told
+        self._told: dict[str, list] = {topic: [] for topic in TOPICS}  # all that this server or one before has accepted
 
     def configure(self) -> None:
         """Reset, as the server that is configured, which may read the payload from its file."""
         kept = self._accepted.get('payload_state', NO_PAYLOAD) if self._nodes.settings.payload_file else NO_PAYLOAD
-        self._accepted = {'payload_state': kept, 'gravity_state': GRAVITY}
+        self._accepted, self._assumed = {'payload_state': kept, 'gravity_state': GRAVITY}, set(TOPICS)
+
+    def known_to_nodes(self, topic: str, message) -> None:
+        """Record a payload or gravity that a node was told, which a server that was told none may continue."""
+        if not message.assumed:
+            self._of_nodes[topic].append(ramp_of(message, self.arm).after)
 
     def set_back(self, last: int) -> None:
         """Record that the clock was set back from ``last``."""
         self._spreads_until = self._nodes.steady + SPREADS
 
-    def activated(self, published: set) -> None:
-        """Check that both topics are among those ``published`` at the activation."""
+    def activated(self, published: set, held: dict) -> None:
+        """Check that both topics are among those ``published`` at the activation; nodes have ``held`` values by topic.
+
+        A server that was told nothing continues a value that was set and that a node holds.
+        """
         self.active = True
         self.check('LOADED', published >= set(TOPICS), f'activation published {published}')
+        for topic in TOPICS:
+            message, accepted = self._nodes.latched(topic), self._accepted[topic]
+            others = [value for value in held[topic] if not not_far(value, accepted)]
+            if message is None:
+                continue
+            must = any(not_far(value, told) for value in others for told in self._told[topic])
+            adopts = message.assumed and must
+            self.check('LOADED', not adopts, f'{message} is assumed, nodes hold {held[topic]}')
         self.compute()
 
     def set_load(self, service: str) -> None:
@@ -93,7 +112,12 @@ class ServerWatch:
             self.load.ramps[topic] = ramp_of(message, self.arm)
         unsure = message is None or nodes.steady < self._spreads_until
         self.load.until[topic] = nodes.now + SECOND if unsure else 0
-        kept = unsure or not_far(self.load.ramps[topic].after, self._accepted[topic])
+        value = self.load.ramps[topic].after
+        if message is not None and not message.assumed and topic in self._assumed:
+            self._assumed.discard(topic)
+            if any(not_far(value, each) for each in self._of_nodes[topic]):
+                self._accepted[topic] = value
+        kept = unsure or not_far(value, self._accepted[topic])
         self.check('LOADED', kept, lambda: f'{message}, accepted {self._accepted}')
 
     def _set(self, topic: str, request, served: bool) -> None:
@@ -102,7 +126,12 @@ class ServerWatch:
         right, message = published is served, self._nodes.latched(topic)
         if served and right:
             self._accepted[topic] = value_of(request, self.arm)
-            ramp, duration = ramp_of(message, self.arm), request.ramp_time or self._nodes.settings.load_ramp_time
+            self._assumed.discard(topic)
+            self._told[topic].append(self._accepted[topic])
+            ramp, duration = (
+                ramp_of(message, self.arm),
+                request.ramp_time or self._nodes.settings.payload_gravity_ramp_time,
+            )
             held = self.load.at(ramp.start)
             right = ramp.duration == round(duration * SECOND) and not_far(ramp.after, self._accepted[topic])
             right = right and (held is None or not_far(ramp.before, held[TOPICS.index(topic)]))

@@ -15,8 +15,6 @@ from torques import Torque, fault, is_within, read
 
 LONGEST, SHORTEST = 1.0, 0.005
 """Bounds of an age limit that a node estimates, s."""
-DISCOVERY = 0.5
-"""Time from the creation of a node's inputs to its first torque, where it has not received payload and gravity, s."""
 LOOK = 0.006
 """Time between two checks of the timeout, with a margin, s."""
 PAUSE = 0.05
@@ -76,7 +74,7 @@ class TorqueWatch:
 
     def configure(self) -> None:
         """Reset, as a node that is configured."""
-        self.configured, self.active, self.created = True, False, self.nodes.steady
+        self.configured, self.active = True, False
         self.load, self.newest, self.told = Load(), {}, self.nodes.steady
         self.last, self.last_sent = np.zeros(self.arm.n), None  # torque, and its ``time``
         self.read = 0  # ROS time at which the node has read the clock last
@@ -105,7 +103,7 @@ class TorqueWatch:
         """Apply a payload or gravity."""
         if message != self.newest.get(topic):
             self.newest[topic], self.told = message, self.nodes.steady
-            self.load.follow(topic, ramp_of(message, self.arm), self.nodes.now, self.ready)
+            self.load.follow(topic, ramp_of(message, self.arm), self.nodes.now, self.ready, message.assumed)
 
     def set_back(self, last: int) -> None:
         """Record that the ROS time has been set back from ``last``; the node notices at its next reading."""
@@ -129,11 +127,8 @@ class TorqueWatch:
 
     def expect(self, state: State) -> Expected:
         """Return which torques the node may publish for a state that it receives now."""
-        self.read, nodes, age = self.nodes.now, self.nodes, self.nodes.steady - self.created
-        lacking = [topic for topic in TOPICS if topic not in self.newest]
-        if not self.ready and any(
-            age < DISCOVERY - 0.01 or self.settings.await_load or nodes.count(topic) for topic in lacking
-        ):
+        self.read, nodes = self.nodes.now, self.nodes
+        if not self.ready and self.settings.await_payload_gravity and not self.newest.keys() >= set(TOPICS):
             return Expected([], rule='PAYLOAD KNOWN')
         # where a message may have been refused, the node may still wait for it
         known, usable = self.load.at(nodes.now) is not None, self.is_usable(state)
@@ -151,7 +146,7 @@ class TorqueWatch:
         options, must = self.law(state) if compared else ([self.any('state')], False)
         sure = known and compared and state.good and abs(nodes.now - state.stamp) < 0.99 * self.limits[0] * SECOND
         sure = sure and all(np.isfinite(option.low).all() for option in options)
-        must = must and sure and not (lacking and age < DISCOVERY + 0.03)
+        must = must and sure
         limited = [self.limit(option) for option in options]
         return Expected(limited if must else [*limited, *timeout.options], must)
 
@@ -170,17 +165,17 @@ class TorqueWatch:
 
     def law(self, state: State) -> tuple[list[Option], bool]:
         """Return the admissible torques for a usable state, and whether one must be published."""
-        return [self.held('state', state.stamp, state.q)], True
+        return [self.held('state', state.q)], True
 
-    def held(self, kind: str, time: int, q) -> Option:
+    def held(self, kind: str, q) -> Option:
         """Return the gravity torque at q."""
         if np.abs(q).max() > LARGEST_COMPARED:
             return self.any(kind)
-        return self.loaded(kind, time, lambda load: self.arm.gravity_torque(q, load))
+        return self.loaded(kind, lambda load: self.arm.gravity_torque(q, load))
 
-    def loaded(self, kind: str, time: int, torque, of=None) -> Option:
-        """Return the torque with the payload and gravity of a time, any where they are unknown."""
-        load = self.load.at(time)
+    def loaded(self, kind: str, torque, of=None) -> Option:
+        """Return the torque with the payload and gravity of now, when the node gets a state; any where unknown."""
+        load = self.load.at(self.nodes.now)
         if load is None:
             return self.any(kind, of)
         wanted = torque(load)
@@ -215,7 +210,7 @@ class TorqueWatch:
             return nothing
         must = bool(self.certain and self.due and surely > LOOK)
         if kind == 'gravity_only':
-            options = [self.held(kind, self.nodes.now, q) for q in self.seen]
+            options = [self.held(kind, q) for q in self.seen]
             must = must and all(np.isfinite(option.low).all() for option in options)
         else:
             # it begins at the node's first check after the limit

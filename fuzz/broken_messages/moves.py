@@ -122,15 +122,16 @@ def parameters(e: Episode) -> None:
 
 @broken(5.0)
 def description(e: Episode) -> None:
-    """Another description is published, perhaps a malformed one; then the node begins anew."""
+    """Another description is published, perhaps a malformed one, which changes nothing; then the node begins anew."""
     text, node = drawn(e.random), e.nodes.nodes[DESCRIBED]
     e.found.counts[DESCRIPTION_TOPIC] += 1
     e.nodes.give(DESCRIBED, DESCRIPTION_TOPIC, serialized(String(data=text)))
     e.pass_by(1.0)
-    robot, reason = described(text, node.needs), node.silence
-    right = node.active or reason.startswith(('not configured: ', 'waiting for a robot description'))
-    e.found.check('DESCRIBED', right and node.active is (robot is not None), f'{DESCRIBED}: {reason}')
-    if node.active and robot is not None:
+    robot, refused = described(text, node.needs), node.description.refused
+    right = bool(refused) is (robot is None)
+    e.found.check('DESCRIBED', node.active and right, f'{DESCRIBED}: {node.silence!r}, {refused!r}')
+    robot = robot or e.arm.robot
+    if not node.task._payload_gravity.missing:  # a payload may not fit the robot
         q = np.array([e.random.uniform(-0.5, 0.5) for _ in range(robot.nv)])
         e.nodes.take(DESCRIBED)
         e.nodes.give_state(DESCRIBED, serialized(graph.joint_state(robot.joint_names, e.nodes.now, q)))
@@ -159,7 +160,7 @@ def _load(e: Episode, name: str, topic: str) -> None:
     """Send a payload or gravity and check whether it was refused; the node follows it otherwise."""
     data, valid = e.messages.perhaps_wrong(e.messages.draw(topic))
     source = e.nodes.nodes[name].task._payload_gravity
-    source.refused = ''
+    source.rejected = ''
     if not _give(e, name, topic, data):
         return
     message = understood(data, PayloadState if topic == 'payload_state' else GravityState)
@@ -167,7 +168,7 @@ def _load(e: Episode, name: str, topic: str) -> None:
         rows = [(body.mass, *body.com, *body.inertia) for body in (message, *message.before)]
     else:
         rows = [(vector.x, vector.y, vector.z) for vector in (message.gravity, message.before)]
-    numbers, refused = np.array([message.ramp_time, *np.ravel(rows)]), source.refused
+    numbers, refused = np.array([message.ramp_time, *np.ravel(rows)]), source.rejected
     good = bool(np.isfinite(numbers).all() and message.ramp_time >= 0.0)
     right = not (refused and valid) if good else bool(refused)
     e.found.check('REFUSED', right, lambda: f'{name}: {message} was {refused or "not refused"}')

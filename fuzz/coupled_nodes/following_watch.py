@@ -162,7 +162,7 @@ class FeedforwardWatch(FollowingWatch):
             return [], must
         q, qd, qdd = plan.at(state.stamp)
         q, qd = (state.q, state.qd) if self.needs_velocity else (q, qd)
-        return [self.loaded('state', state.stamp, partial(self._terms, q, qd, qdd))], must
+        return [self.loaded('state', partial(self._terms, q, qd, qdd))], must
 
     def _terms(self, q, qd, qdd, load) -> np.ndarray:
         """Return the sum of the terms that the node adds, each once."""
@@ -219,19 +219,19 @@ class ControllerWatch(FollowingWatch):
             added, surely = self._added(plan.start, state.stamp)
             for torque in added:
                 along = partial(self._along, state, *plan.at(state.stamp), torque)
-                options.append(self.loaded('follow', state.stamp, along))
+                options.append(self.loaded('follow', along))
         for position in () if plan and surely else holds:
             holding = partial(self._hold, state, position)
-            options.append(self.loaded('hold', state.stamp, holding, position))
+            options.append(self.loaded('hold', holding, position))
         return options, surely
 
-    def loaded(self, kind: str, time: int, torque, of=None) -> Option:
-        """Return the torque with the payload and gravity of a time; with law adaptive, a range of torques about it."""
+    def loaded(self, kind: str, torque, of=None) -> Option:
+        """Return the torque with the payload and gravity of now; with law adaptive, a range of torques about it."""
         if self.settings.control_law != ADAPTIVE:
-            return super().loaded(kind, time, torque, of)
-        if self.load.ramps['payload_state'].share(time) < 1.0:
+            return super().loaded(kind, torque, of)
+        if self.load.ramps['payload_state'].share(self.nodes.now) < 1.0:
             return self.any(kind, of)
-        option = super().loaded(kind, time, torque, of)
+        option = super().loaded(kind, torque, of)
         room = ADAPTED * np.abs(option.low).max()
         return option._replace(low=option.low - room, high=option.high + room)
 

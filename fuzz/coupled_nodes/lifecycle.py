@@ -45,6 +45,7 @@ class Graph:
         watch = self.watches.get(name)
         if watch is not None and watch.configured and topic in TOPICS:
             watch.follow_load(topic, message)
+            self.server.known_to_nodes(topic, message)
 
     def make(self, name: str) -> None:
         """Start a node's process."""
@@ -71,14 +72,32 @@ class Graph:
         self.nodes.take(name)
         if name != SERVER:
             self.watches[name].reset()
+        held = self.held()
         if name != DESCRIBED:  # which is up, once it is described
             self.transition(name, 'activate', 'active')
         sent = self.nodes.take(name)
         if name == SERVER:
-            self.server.activated({topic for topic, *_ in sent})
+            self.server.activated({topic for topic, *_ in sent}, held)
         else:
             self.watches[name].active = True
             self.found.check('TERMS', not torques.read(sent), f'{name} published a torque at activation')
+
+    def held(self) -> dict[str, list]:
+        """Return the payloads and gravities that were set and that nodes hold, by topic."""
+        loads = [watch.load for watch in self.watches.values() if watch.configured]
+        return {topic: [it.ramps[topic].after for it in loads if topic in it.is_set] for topic in TOPICS}
+
+    def described(self, name: str) -> None:
+        """Check a node that has another description: it goes on, follows nothing, and publishes no torque for it."""
+        sent = self.nodes.take(name)
+        if name == SERVER:
+            self.server.compute()
+            return
+        watch = self.watches[name]
+        active, sent_at = watch.active, watch.sent_at
+        watch.reset()
+        watch.active, watch.sent_at = active, sent_at
+        self.found.check('TERMS', not torques.read(sent), f'{name} published a torque for a description')
 
     def deactivate(self, name: str) -> None:
         """Deactivate a node, which ends with what ``on_deactivate`` says."""

@@ -17,6 +17,7 @@ WAYS = ('deactivated',) * 3 + ('cleaned up', 'ended')
 """Events between the deactivation and the activation of a node."""
 LOOK = 0.005
 """Time between two checks of the timeout, s."""
+COMMENT = '<!-- published again -->'
 STRANGER = bytes(range(24))
 """GID of the publishers of another process."""
 
@@ -194,6 +195,27 @@ def wait_for_load(e: Episode) -> None:
     if e.random.random() < 0.5:
         e.diagnose(name)
     e.bring_up(SERVER)
+    e.states()
+
+
+@move(0.6)
+def describe(e: Episode) -> None:
+    """The robot is described again: as it is, with a link more that weighs nothing, or by a text that is no URDF."""
+    more = (
+        f'<link name="more"/><joint name="more" type="fixed"><parent link="{e.arm.tip}"/><child link="more"/></joint>'
+    )
+    addition = e.random.choice((COMMENT, more, '<'))
+    text = e.arm.description.replace('</robot>', f'{addition}</robot>')
+    for name in e.random.sample((SERVER, *TORQUE_NODES), 4):
+        node = e.nodes.nodes[name]
+        task, robot = node.task, node.robot
+        is_other = robot is not None and addition != '<' and ('more' in robot.frame_names) is not (addition == more)
+        e.found.index += 1
+        e.nodes.describe(name, text)
+        changed = node.task is not task
+        e.found.check('DESCRIBED', changed is is_other, f'{name}: changed {changed}, added {addition!r}')
+        if changed:
+            e.described(name)
     e.states()
 
 

@@ -17,7 +17,7 @@ from robot_dynamics_ros.control.state_gate import ACCEPTED, StateGate
 from robot_dynamics_ros.control.timeout_fallback import RampToZero
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
-from robot_dynamics_ros.nodes import control_loop, torque_pipeline, torque_producers
+from robot_dynamics_ros.nodes import base_node, configuration, control_loop, torque_pipeline, torque_producers
 from robot_dynamics_ros.nodes.feedforward_input import FeedforwardInput, Torques
 from robot_dynamics_ros.nodes.hot_path import HotPath
 from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
@@ -124,7 +124,7 @@ def _of_any_age(source, stamp, plan):
 
 
 def _keeps_payload(load, topic, held, told):
-    """A payload stays when a server says that there is none."""
+    """A payload stays when a server says that it was taken off."""
     return FOLLOWED(load, topic, held, told) if told.after else held
 
 
@@ -189,9 +189,25 @@ FAULTS = {
         lambda _: '',
     ),
     'a late joiner ignores what was published': ('PUBLISHED', 'restart', PayloadGravityTopics, 'newest', lambda _: ()),
-    'a payload ends in a step': ('TERMS', 'restart_server', PayloadGravityInput, '_followed', lambda *given: given[-1]),
+    'a payload ends in a step': (
+        *('TERMS', 'load states disagreement', PayloadGravityInput, '_followed', lambda *given: given[-1]),
+    ),
     'a ramp is skipped': ('TERMS', 'load states', Ramp, 'share', lambda *_: 1.0),
-    'a payload outlives its server': ('TERMS', 'restart_server', PayloadGravityInput, '_followed', _keeps_payload),
+    'a payload that was taken off stays': ('TERMS', 'load states', PayloadGravityInput, '_followed', _keeps_payload),
+    'what a server assumes replaces what was set': (
+        *('LOADED', 'restart_server', PayloadGravityInput, '_is_kept', lambda *_: False),
+    ),
+    'a server does not continue what nodes hold': ('LOADED', 'restart_server', PayloadGravityService, 'adopt', nothing),
+    'the same description makes another robot': (
+        'DESCRIBED',
+        'describe',
+        configuration,
+        'same_robot',
+        lambda *_: False,
+    ),
+    'a description stops a node': (
+        *('PUBLISHED', 'describe', base_node, 'redescribe', lambda node: node.trigger_deactivate() and ''),
+    ),
     'the server accepts any payload': ('SERVED', 'load', PayloadGravityService, '_check_payload', nothing),
     'the server publishes nothing at activation': (
         'LOADED',
