@@ -11,6 +11,8 @@ PARTS = 30
 """Parts that the drift is estimated from."""
 RECENT = 5
 """Parts that the offset is estimated from."""
+LATE = 100_000_000
+"""ns of a delay that is no jitter where it lasts."""
 FASTEST = 1e-3
 """Largest drift that is followed; a crystal oscillator has some 1e-4 at most."""
 
@@ -23,6 +25,9 @@ class ControllerClock:
     1968), and the offset the smallest one of the last ``RECENT`` after the drift is subtracted. The smallest delay
     itself, that of an idle network, is not observable and remains in the result.
 
+    A clock that was set back makes all samples late by the same time, which the offset follows only when the samples
+    before are no longer recent: ``late_for`` says for how long, by the local clock, all samples have been late.
+
     Times are in ns. Those returned increase, and are not later than the arrival, save 1 ns for each sample that came
     with the same reading of the network. Where the drift is beyond ``FASTEST`` they are the arrivals.
     """
@@ -34,6 +39,8 @@ class ControllerClock:
     def reset(self) -> None:
         """Forget all samples, as after a restart of the controller."""
         self.drift = 0.0
+        self.late_for = 0
+        self._late_since = -1  # arrival
         self._parts: deque[tuple[int, int]] = deque(maxlen=PARTS)  # time and offset of the least delayed samples
         self._part, self._newest, self._last = 0, -1, -1
         self._base: tuple[int, int] = 0, 0  # a time, and the offset there
@@ -58,6 +65,11 @@ class ControllerClock:
             self._estimate_offset()
         begin, at_begin = self._base
         found = time + at_begin + round(self.drift * (time - begin)) if self.follows else arrival
+        if arrival - found <= LATE:
+            self._late_since = -1
+        elif self._late_since < 0:
+            self._late_since = arrival
+        self.late_for = arrival - self._late_since if self._late_since >= 0 else 0
         if self._newest >= 0:
             # an offset that has just become smaller must not turn the order of two stamps round
             found = max(found, self._last + (time - self._newest) // 2)

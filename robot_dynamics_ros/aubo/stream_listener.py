@@ -21,6 +21,8 @@ SETTLING = 200_000_000
 LOOK = 0.1
 """s of waiting for samples before the time since the last one is compared with the timeout."""
 
+LATE = 1_000_000_000
+"""ns for which all samples may be late by the controller's time."""
 PERIODS = 3
 """Periods of the samples that the timeout has at least."""
 
@@ -38,7 +40,9 @@ class StreamListener:
     A sample is rejected, and named in ``last_rejection``, if it is not complete and finite, if its time does not
     increase, or if it is older than ``timeout``. Without the controller's time only the newest sample of a read counts.
     The connection is made again after ``timeout`` without a valid sample, where the thread itself stood still for
-    longer, and where the controller's time jumps by more. ``timeout`` is at least ``PERIODS`` periods of the samples.
+    longer, where the controller's time jumps by more, or goes back, and where all samples are late for a second: its
+    clock was set back while none came, or the network has become slow. ``timeout`` is at least ``PERIODS`` periods of
+    the samples.
     """
 
     def __init__(
@@ -176,14 +180,19 @@ class _Connection:
         if TIME not in self._recipe.names:
             return arrival
         taken, before = round(self._sample.time * 1e9), self._newest
-        if taken <= before:
+        if taken == before:
             raise ArgumentError("the controller's time does not increase")
         if before >= 0:
             jump = (taken - before) - (arrival - self._arrival)
-            if abs(jump) > self._timeout:
+            if taken < before or abs(jump) > self._timeout:
                 raise ControllerError(f"the controller's time jumped by {jump * 1e-9:.1f} s: connecting again")
         self._newest, self._arrival = taken, arrival
         stamp = self._listener.clock.local(taken, arrival)
+        if self._listener.clock.late_for > LATE:
+            raise ControllerError(
+                f"by the controller's time all samples of a second came {(arrival - stamp) * 1e-9:.2f} s late: its "
+                'clock was set back, or the network is slow: connecting again'
+            )
         if before >= 0:
             step = taken - before
             if arrival - self._begun <= SETTLING:

@@ -75,6 +75,30 @@ def test_a_time_that_jumps_puts_no_stamp_after_its_arrival(jump):
     assert (np.array(stamps) <= arrivals).all()
 
 
+def late_for(delays) -> list[int]:
+    """Return for how long (ns) all samples have been late, after each of them."""
+    clock, found, arrival = ControllerClock(), [], 0
+    for k, delay in enumerate(delays):
+        arrival = max(arrival, BOOT + k * PERIOD + round(delay))  # the network keeps their order
+        clock.local(k * PERIOD, arrival)
+        found.append(clock.late_for)
+    return found
+
+
+def test_a_clock_that_was_set_back_makes_all_samples_late():
+    found = late_for(1e5 + np.where(np.arange(2000) < 1000, 0.0, 3e8))
+    assert max(found[:1001]) == 0
+    assert found[1300] == 300 * PERIOD
+    assert late_for(1e5 + np.where(np.arange(2000) < 1000, 0.0, -3e8))[-1] == 0  # set forward: there are no late ones
+
+
+def test_samples_that_are_late_by_chance_or_come_at_once_after_a_pause_are_not_late_for_long():
+    assert max(late_for(jitter(8000))) == 0
+    delays = np.full(4000, 1e5)
+    delays[1000:1400] += 5e6 * np.arange(400)[::-1]
+    assert max(late_for(delays)) == 0
+
+
 def test_samples_that_arrive_at_once_have_stamps_that_increase_and_are_not_later():
     clock = ControllerClock()
     stamps = [clock.local(k * PERIOD, BOOT) for k in range(40)]

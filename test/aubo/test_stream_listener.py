@@ -151,6 +151,33 @@ def test_a_time_that_jumps_is_said_and_no_stamp_is_later_than_now(controller, ju
     assert (np.diff(heard.stamps) > 0).all()
 
 
+def test_a_clock_that_was_set_back_by_less_than_the_timeout_is_said_and_its_stamps_are_right_at_once(controller):
+    """They were 0.34 s old for five seconds."""
+    with listening(controller.rtde_port, PATIENCE) as heard:
+        heard.states()
+        controller.jump = -0.3
+        heard.until(lambda: any('time jumped by -0.' in line for line in heard.logged), 'it')
+        before = len(heard.stamps)
+        heard.states()
+    sent = {each.position: each.taken for each in controller.sent}
+    errors = [stamp - sent[position] for stamp, position in zip(heard.stamps, heard.positions, strict=True)]
+    assert np.median(errors[before:]) < 100e6
+    assert heard.listener.connections == 2
+
+
+def test_a_clock_that_was_set_back_while_no_sample_came_is_noticed_by_its_late_samples(controller, monkeypatch):
+    """Its time goes on to increase: so far the network could be slow."""
+    monkeypatch.setattr('robot_dynamics_ros.aubo.stream_listener.LATE', 100_000_000)
+    with listening(controller.rtde_port, PATIENCE) as heard:
+        heard.states()
+        controller.fault = 'silent'
+        time.sleep(0.8)
+        controller.fault, controller.jump = '', -0.5
+        heard.until(lambda: any('all samples of a second came 0.' in line for line in heard.logged), 'it')
+        heard.states()
+    assert heard.listener.connections == 2
+
+
 def test_a_thread_that_stood_still_connects_again_and_uses_nothing_that_waited(arm):
     outputs = [name for name in OUTPUTS if name != 'timestamp']
     with AuboController(arm, outputs) as controller, listening(controller.rtde_port) as heard:
