@@ -96,11 +96,11 @@ def gravity_difference(controller: np.ndarray, gravity) -> str:
     return f'gravity set on the controller is {shown} m/s^2, that of the nodes {ours} m/s^2'
 
 
-def mounting_difference(mounting: np.ndarray, gravity: np.ndarray) -> str:
-    """Return how the mounting pose (3, 3) of a controller contradicts its ``gravity`` (3, m/s^2), '' for not."""
+def mounting_difference(mounting: np.ndarray, gravity, whose: str = 'the one set there') -> str:
+    """Return how the mounting pose (3, 3) of a controller contradicts ``gravity`` (3, m/s^2), '' for not."""
     expected = mounting.T @ np.array([0.0, 0.0, -UPRIGHT])
     size = float(np.linalg.norm(gravity))
     if size and np.abs(expected / UPRIGHT - gravity / size).max() <= FALL / UPRIGHT:
         return ''
     shown = ' '.join(f'{part:.4g}' for part in expected)
-    return f'the mounting pose set on the controller means gravity of {shown} m/s^2, which is not the one set there'
+    return f'the mounting pose set on the controller means gravity of {shown} m/s^2, which is not {whose}'

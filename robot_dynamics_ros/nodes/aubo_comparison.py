@@ -65,8 +65,10 @@ class AuboComparison:
             found.append(payload_difference(settings.payload, self._ours()))
         if settings.gravity is not None:
             found.append(gravity_difference(settings.gravity, now.gravity.after))
-            if settings.mounting is not None:
-                found.append(mounting_difference(settings.mounting, settings.gravity))
+            if self._node.value('gravity_source') != 'controller':  # else it is a refusal
+                found.append(self._contradiction())
+        elif settings.mounting is not None:
+            found.append(mounting_difference(settings.mounting, now.gravity.after, 'that of the nodes'))
         tolerance = self._node.value('gravity_tolerance')
         if np.nanmax(np.abs(self._difference), initial=0.0) > tolerance:
             joint = int(np.nanargmax(np.abs(self._difference)))
@@ -119,7 +121,18 @@ class AuboComparison:
         if node.value('gravity_source') == 'controller' and gravity is not None:
             request = SetGravity.Request()
             request.gravity.vector = Vector3(x=gravity[0], y=gravity[1], z=gravity[2])
-            self._followed['gravity'].ask(request, bool(gravity_difference(gravity, now.gravity.after)), now.gravity)
+            contradiction = self._contradiction()
+            if contradiction:
+                self._followed['gravity'].refuse(contradiction)
+            else:
+                differs = bool(gravity_difference(gravity, now.gravity.after))
+                self._followed['gravity'].ask(request, differs, now.gravity)
+
+    def _contradiction(self) -> str:
+        """Return how gravity and mounting pose of the controller contradict each other, '' where they do not."""
+        settings = self._poller.settings
+        known = settings.gravity is not None and settings.mounting is not None
+        return mounting_difference(settings.mounting, settings.gravity) if known else ''
 
 
 class _Followed:
@@ -139,6 +152,11 @@ class _Followed:
         self.refusal, self._seen, self._logged = '', None, None
         self._repetition.forget()
         self._drop()
+
+    def refuse(self, reason: str) -> None:
+        """Ask for nothing, for a ``reason``."""
+        self.forget()
+        self.refusal = self._why(reason)
 
     def ask(self, request, differs: bool, state) -> None:
         """Send ``request`` while the ``state`` in force ``differs``, with pauses that grow up to 8 s.

@@ -78,6 +78,7 @@ def test_a_mounting_pose_means_a_direction_of_gravity(pose, gravity):
     assert mounting_difference(mounting_of(pose), np.array(gravity)) == ''
     assert 'mounting pose' in mounting_difference(mounting_of(pose), -np.array(gravity))
     assert 'mounting pose' in mounting_difference(mounting_of(pose), np.zeros(3))
+    assert mounting_difference(mounting_of(pose), -np.array(gravity), 'that of the nodes').endswith('that of the nodes')
 
 
 @pytest.fixture(scope='module')

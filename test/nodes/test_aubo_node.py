@@ -127,8 +127,13 @@ def test_gravity_of_another_mounting_is_a_warning_until_the_server_follows(graph
     monkeypatch.setattr(controller, 'gravity', [0.0, 0.0, 9.81])
     graph.diagnostics(NODE, lambda status: '0 0 9.81 m/s^2, that of the nodes 0 0 -9.81' in status.message)
     graph.diagnostics(NODE, lambda status: 'mounting pose' in status.message)
-    monkeypatch.setattr(controller, 'mounting', [0.0, 0.0, 1.0, np.pi, 0.0, 0.0])
     graph.client.set_parameter(NODE, 'gravity_source', 'controller')
+    refused = (
+        'dynamics_server/set_gravity does not follow the controller: the mounting pose set on the controller means'
+    )
+    status = graph.diagnostics(NODE, lambda status: refused in status.message)
+    assert status.fields['gravity, m/s^2'] == '0 0 -9.81'
+    monkeypatch.setattr(controller, 'mounting', [0.0, 0.0, 1.0, np.pi, 0.0, 0.0])
     graph.diagnostics(
         NODE, lambda status: status.fields['gravity, m/s^2'] == '0 0 9.81' and 'mounting' not in status.message
     )
