@@ -3,14 +3,15 @@
 The positions of all joints are q = G y + c with those of the driven joints y; G and c, of the multipliers and offsets,
 are constant. So qd = G yd, qdd = G ydd, and by virtual work tau_y = G' tau and M_y = G' M G (Featherstone 2008, section
 3.2): followers count with their mass, and the torque of a leader includes multiplier times that of each follower.
-Where positions of followers are measured, c is what they differ from G y.
+Where positions of followers are measured, c is what they differ from G y. A joint that is locked where it is measured
+follows no other joint.
 """
 
 from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.loop_types import Coupling
 from robot_dynamics_ros.model.model import Friction, JointLimits
 from robot_dynamics_ros.robot import Robot
@@ -27,6 +28,8 @@ class DrivenRobot:
         The robot as a tree of n joints, each of one coordinate, without closed loops.
     couplings : iterable of Coupling
         One for each follower, with a polynomial of degree one or zero.
+    measured : iterable of str, optional
+        Followers whose position has to be measured; their couplings are constant.
     offset : ndarray, (n,), optional
         Array of c, which ``measure`` writes; robots under another payload or gravity share it. Default: a new one.
 
@@ -36,15 +39,21 @@ class DrivenRobot:
         For a coupling of a higher degree, followers that follow each other, or no driven joint, naming a joint.
     """
 
-    def __init__(self, robot: Robot, couplings: Iterable[Coupling], offset: np.ndarray | None = None):
-        self.robot, self.couplings = robot, tuple(couplings)
+    def __init__(
+        self,
+        robot: Robot,
+        couplings: Iterable[Coupling],
+        measured: Iterable[str] = (),
+        offset: np.ndarray | None = None,
+    ):
+        self.robot, self.couplings, self.measured = robot, tuple(couplings), tuple(measured)
         names = robot.joint_names
         if robot.model.motor_coupling and self.couplings:
             motor = robot.model.joint_of_velocity(robot.model.motor_coupling[0][0])
             raise ModelError(
                 f'{robot.name}: the motor of joint {motor!r} is coupled; mimic joints beside it are not supported'
             )
-        leader, slope, nominal = _resolved(names, self.couplings)
+        leader, slope, nominal, anchor = _resolved(names, self.couplings)
         followers = {coupling.joint for coupling in self.couplings}
         self._places = np.array([i for i, name in enumerate(names) if name not in followers], np.intp)
         if not len(self._places):
@@ -56,7 +65,9 @@ class DrivenRobot:
         self._leader = np.array([order.get(i, 0) for i in leader], np.intp)  # a constant one has slope 0
         self._slope, self._nominal = np.array(slope), tuple(nominal)
         self._offset = np.array(nominal) if offset is None else offset
-        self._following = tuple(i for i, name in enumerate(names) if name in followers)
+        # index of the follower's position, of the joint, of the constant joint that it follows, and by which multiplier
+        of_followers = [(k, names.index(name), *anchor[names.index(name)]) for k, name in enumerate(self.followers)]
+        self._following = sorted(of_followers, key=lambda it: it[1] != it[2])  # a constant joint before those behind it
         self._G = np.zeros((robot.nv, self.nv))
         self._G[np.arange(robot.nv), self._leader] = self._slope
         self._state, self._torque = np.zeros((3, robot.nv)), np.zeros(robot.nv)
@@ -79,15 +90,15 @@ class DrivenRobot:
 
     def with_gravity(self, gravity) -> 'DrivenRobot':
         """Return this robot under another gravity (3, m/s^2)."""
-        return DrivenRobot(self.robot.with_gravity(gravity), self.couplings, self._offset)
+        return DrivenRobot(self.robot.with_gravity(gravity), self.couplings, self.measured, self._offset)
 
     def with_payload(self, payload, link: str | None = None) -> 'DrivenRobot':
         """Return this robot with a payload on ``link``."""
-        return DrivenRobot(self.robot.with_payload(payload, link), self.couplings, self._offset)
+        return DrivenRobot(self.robot.with_payload(payload, link), self.couplings, self.measured, self._offset)
 
     def with_binding(self, binding: str, threads: int | None = None) -> 'DrivenRobot':
         """Return this robot with another way of choosing code."""
-        return DrivenRobot(self.robot.with_binding(binding, threads), self.couplings, self._offset)
+        return DrivenRobot(self.robot.with_binding(binding, threads), self.couplings, self.measured, self._offset)
 
     def to_urdf(self) -> str:
         """Return the robot as URDF text, with <mimic>."""
@@ -98,10 +109,21 @@ class DrivenRobot:
         return self._full(0, y, self._offset)
 
     def measure(self, y, positions) -> None:
-        """Use measured positions of the followers (rad, m) at those of the driven joints y (m); NaN: as they mimic."""
-        for i, position in zip(self._following, positions, strict=True):
-            known = position == position
-            self._offset[i] = position - self._slope[i] * y[self._leader[i]] if known else self._nominal[i]
+        """Use measured positions of the followers (rad, m) at those of the driven joints y (m); NaN: as they mimic.
+
+        Raises ArgumentError where that of a joint that has to be measured is NaN.
+        """
+        for k, i, constant, multiplier in self._following:
+            position = positions[k]
+            if position == position:
+                self._offset[i] = position - self._slope[i] * y[self._leader[i]]
+            elif i == constant and self.followers[k] in self.measured:
+                raise ArgumentError(
+                    f"joint {self.followers[k]!r} is missing or not finite; locked_joints says 'measured' for it"
+                )
+            else:
+                moved = self._offset[constant] - self._nominal[constant] if i != constant else 0.0
+                self._offset[i] = self._nominal[i] + multiplier * moved
 
     def gravity_torque(self, q, out=None) -> np.ndarray:
         """Return the gravity torques (..., m; N m, N) at q (..., m)."""
@@ -215,17 +237,22 @@ def _given(out, result) -> np.ndarray:
     return out
 
 
-def _resolved(names, couplings: Iterable[Coupling]) -> tuple[list[int], list[float], list[float]]:
-    """Return for each joint its place, multiplier and offset relative to a joint that does not follow (-1: none)."""
+def _resolved(names, couplings: Iterable[Coupling]) -> tuple[list[int], list[float], list[float], list]:
+    """Return for each joint its place, multiplier and offset relative to a joint that does not follow (-1: none).
+
+    Last for each joint the constant one that it follows, itself where there is none, and by which multiplier.
+    """
     by_joint = {coupling.joint: coupling for coupling in couplings}
-    leaders, slopes, offsets = [], [], []
-    for name in names:
+    leaders, slopes, offsets, anchors = [], [], [], []
+    for i, name in enumerate(names):
         joint: str | None = name
-        slope, offset, passed = 1.0, 0.0, {name}
+        slope, offset, passed, anchor = 1.0, 0.0, {name}, (i, 0.0)
         while joint in by_joint:
             c0, c1, *higher = (*by_joint[joint].polynomial, 0.0)
             if any(higher):
                 raise ModelError(f'coupling of joint {joint!r}: it is not linear; lock the joint')
+            if by_joint[joint].other is None:
+                anchor = names.index(joint), slope
             # q = slope (c0 + c1 q_other) + offset
             offset, slope, joint = offset + slope * c0, slope * c1, by_joint[joint].other
             if joint in passed:
@@ -234,4 +261,5 @@ def _resolved(names, couplings: Iterable[Coupling]) -> tuple[list[int], list[flo
         leaders.append(-1 if joint is None else names.index(joint))
         slopes.append(0.0 if joint is None else slope)
         offsets.append(offset)
-    return leaders, slopes, offsets
+        anchors.append(anchor)
+    return leaders, slopes, offsets, anchors

@@ -1,5 +1,7 @@
 """Timeout fallback: the torque on a joint-state timeout, as the parameter ``on_stale`` chooses it."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from robot_dynamics_ros import validation
@@ -41,9 +43,9 @@ class GravityFallback:
     """A fade-in of the torque goes on with this one."""
     armed = False
 
-    def __init__(self, gravity: PayloadBlender, joints: int):
-        """Set the blended law of the gravity torque and the number of joints."""
-        self._gravity = gravity
+    def __init__(self, gravity: PayloadBlender, joints: int, is_right: Callable[[], bool] = lambda: True):
+        """Set the blended law of the gravity torque, the number of joints, and whether the model is that of the arm."""
+        self._gravity, self._is_right = gravity, is_right
         self._q = np.zeros(joints)
 
     def warm_up(self) -> None:
@@ -64,9 +66,9 @@ class GravityFallback:
         self.armed = False
 
     def torque(self, now: int, missing: float, out) -> bool:
-        """Write the gravity torque (n, N m) with payload and gravity at ``now`` (ns), and return True."""
+        """Write the gravity torque (n, N m) with payload and gravity at ``now`` (ns); return whether it may be sent."""
         self._gravity.torque(now, self._q, out=out)
-        return True
+        return self._is_right()
 
 
 class RampToZero:
@@ -112,12 +114,16 @@ class RampToZero:
 
 
 def timeout_fallback(
-    name: str, gravity: PayloadBlender | None, joints: int, ramp_time: float
+    name: str,
+    gravity: PayloadBlender | None,
+    joints: int,
+    ramp_time: float,
+    is_right: Callable[[], bool] = lambda: True,
 ) -> GravityFallback | RampToZero | None:
     """Return the fallback ``name``, one of ``ON_STALE``; None for silent.
 
     ``gravity`` is the blended law of the gravity torque, or None if this node does not add gravity: then gravity_only
-    raises ArgumentError.
+    raises ArgumentError. ``is_right()``: its model is that of the arm.
     """
     validation.choice('on_stale', name, ON_STALE)
     if name == 'gravity_only':
@@ -125,5 +131,5 @@ def timeout_fallback(
             raise ArgumentError(
                 'on_stale gravity_only: gravity is not among the terms of this node; choose silent or ramp_to_zero'
             )
-        return GravityFallback(gravity, joints)
+        return GravityFallback(gravity, joints, is_right)
     return RampToZero(joints, ramp_time) if name == 'ramp_to_zero' else None

@@ -136,6 +136,11 @@ class Trajectory:
         self._starts[0] = t
 
     @property
+    def positions(self) -> np.ndarray:
+        """Positions of all points, (m, n) rad or m."""
+        return self._points[1]
+
+    @property
     def first_position(self) -> np.ndarray:
         """Position of the first point, (n,) rad or m."""
         return self._points[1][0]

@@ -29,12 +29,13 @@ SHORTEST = 32
 OTHER_LAYOUT = -1
 
 
-def _read(memory, fixed, numbers, first, places, bounds, out, data) -> int:
+def _read(memory, fixed, numbers, first, places, lower, upper, out, optional, found_optional, data) -> int:
     """Write memory (uint8) = data (bytes) and, for each field f, out[f] (n) = numbers[first[f] + places].
 
     A field with first[f] < 0 is absent, and NaN is written for it. Returns a number with bit f set if field f is
-    present and the magnitudes of its numbers are below bounds[f]. Returns OTHER_LAYOUT, and writes nothing, if ``data``
-    and ``memory`` differ in length or at an offset of ``fixed``.
+    present and its numbers are above lower[f] (n) and below upper[f] (n). Also writes found_optional (m) =
+    numbers[optional], NaN where that is negative. Returns OTHER_LAYOUT, and writes nothing, if ``data`` and ``memory``
+    differ in length or at an offset of ``fixed``.
     """
     if len(data) != memory.shape[0]:
         return OTHER_LAYOUT
@@ -48,8 +49,10 @@ def _read(memory, fixed, numbers, first, places, bounds, out, data) -> int:
         within = True
         for k in range(places.shape[0]):
             out[f, k] = numbers[first[f] + places[k]] if first[f] >= 0 else np.nan
-            within &= np.abs(out[f, k]) < bounds[f]
+            within &= lower[f, k] < out[f, k] < upper[f, k]
         found += within << f
+    for k in range(optional.shape[0]):
+        found_optional[k] = numbers[optional[k]] if optional[k] >= 0 else np.nan
     return found
 
 
@@ -93,15 +96,20 @@ class JointStateBuffer:
         # all bytes except stamp, numbers and padding are the same in all messages of this layout
         self._fixed = np.array(fixed)
 
-    def reader(self, fields, places, bounds, out):
+    def reader(self, fields, places, bounds, out, optional, positions):
         """Return a function of a message's bytes that copies them here and writes ``fields`` to ``out`` (fields, n).
 
-        For each field the numbers at ``places`` (n) are written. The function returns OTHER_LAYOUT for a message of
-        another layout, else a number with bit f set if field f is present and its numbers are below
-        ``bounds`` (fields,) in magnitude, finite for inf.
+        For each field the numbers at ``places`` (n) are written, and to ``positions`` (m) those positions whose indices
+        are ``optional`` (m; -1: none), NaN for none. The function returns OTHER_LAYOUT for a message of another layout,
+        else a number with bit f set if field f is present and its numbers are between ``bounds`` (2, fields, n), finite
+        for infinite ones.
         """
         first = np.array([self._first[field] for field in fields])
-        return bound(_read, self._memory, self._fixed, self._numbers, first, places, bounds, out, then=(b'',))
+        position, optional = self._first['position'], np.array(optional, np.intp)
+        at = np.where((optional >= 0) & (position >= 0), position + optional, -1)
+        lower, upper = bounds
+        parts = self._memory, self._fixed, self._numbers, first, places, lower, upper, out, at, positions
+        return bound(_read, *parts, then=(b'',))
 
     def writer(self):
         """Return a function of ``effort`` (0 or n, N m) and a stamp (ns) that writes both here."""

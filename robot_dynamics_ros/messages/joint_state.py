@@ -9,12 +9,12 @@ from sensor_msgs.msg import JointState
 from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.joint_order import places_of
 from robot_dynamics_ros.control.law import MeasuredState
+from robot_dynamics_ros.control.locked_joints import LockedJoints
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, UnknownNameError
 from robot_dynamics_ros.messages.cdr import OTHER_LAYOUT, JointStateBuffer, stamp_of
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 
-BOUNDS = {'position': LARGEST_ANGLE}
-"""By field, what is above all magnitudes of its numbers; for positions of prismatic joints (m) it is ample."""
 PLURAL = {'position': 'positions', 'velocity': 'velocities', 'effort': 'efforts'}
 
 
@@ -25,20 +25,29 @@ class OtherJointsError(UnknownNameError):
 class JointStateInput:
     """Reads the numbers of a robot's joints from serialised JointState messages with any joint order and extra joints.
 
-    Positions have to be below LARGEST_ANGLE (rad, m). Names are compared only for a layout that is not among the last
-    ``LAYOUTS``, so publishers with different layouts may alternate. A new layout compiles nothing. Layouts with none of
-    the joints are remembered, too, and cost little.
+    Positions have to be below LARGEST_ANGLE (rad, m) in magnitude and within ``limits``. Names are compared only for a
+    layout that is not among the last ``LAYOUTS``, so publishers with different layouts may alternate. A new layout
+    compiles nothing. Layouts with none of the joints are remembered, too, and cost little.
+
+    ``numbers`` (fields, n) and ``optional_positions`` (m, rad or m; NaN: the message lacks the joint) are those of the
+    last message that was read.
     """
 
     LAYOUTS = 8
 
-    def __init__(self, joint_names, *fields: str, optional=()):
-        """Read ``fields`` of the joints ``joint_names`` into ``numbers`` (fields, n).
-
-        ``optional_positions`` reads the positions of the joints ``optional``, which a message may lack.
-        """
-        self._joint_names, self._fields, self._optional = joint_names, fields, optional
+    def __init__(self, joint_names, *fields: str, limits: PositionLimits | None = None, optional=()):
+        """Read ``fields`` of the joints ``joint_names``, and positions of the joints ``optional`` (m names)."""
+        self._joint_names, self._fields, self._limits, self._optional = joint_names, fields, limits, optional
         self.numbers = np.zeros((len(fields), len(joint_names)))
+        self.optional_positions = np.full(len(optional), np.nan)
+        self._bounds = np.full((2, *self.numbers.shape), np.inf)
+        self._bounds[0] = -np.inf
+        if 'position' in fields:
+            lower, upper = (limits.lower, limits.upper) if limits else self._bounds[:, 0]
+            at = fields.index('position')
+            # exclusive bounds, ample for positions of prismatic joints (m)
+            self._bounds[0, at] = np.fmax(np.nextafter(lower, -np.inf), -LARGEST_ANGLE)
+            self._bounds[1, at] = np.fmin(np.nextafter(upper, np.inf), LARGEST_ANGLE)
         self._layouts: list[Layout] = []
         self._others: list[OtherLayout] = []
         self._last: Layout | None = None
@@ -63,21 +72,25 @@ class JointStateInput:
                 raise other.error.with_traceback(None)  # or it would grow with each message
         buffer = _buffer_of(data)
         if buffer.message.name and not set(self._joint_names).intersection(buffer.message.name):
-            other = OtherLayout(buffer, self._joint_names, self._fields)
+            other = OtherLayout(self, buffer)
+            other.read(data)
             del self._others[self.LAYOUTS - 1 :]
             self._others.insert(0, other)
             raise other.error.with_traceback(None)  # or it would grow with each message
-        self._last = layout = Layout(buffer, self._joint_names, self._fields, self.numbers, self._optional)
+        self._last = layout = Layout(self, buffer)
         del self._layouts[self.LAYOUTS - 1 :]
         self._layouts.insert(0, layout)
         return layout.read(data)
 
-    def optional_positions(self, out) -> None:
-        """Write the positions of the optional joints in the last message (rad, m), NaN where it lacks them."""
-        layout = self._last
-        positions = layout.buffer.position
-        for k, place in enumerate(layout.optional_places):
-            out[k] = positions[place] if 0 <= place < len(positions) else np.nan
+    def reader(self, buffer: JointStateBuffer, places, numbers):
+        """Return a function that reads messages laid out like ``buffer``: the joints at ``places`` to ``numbers``."""
+        names = list(buffer.message.name)
+        optional = [names.index(name) if name in names else -1 for name in self._optional]
+        return buffer.reader(self._fields, places, self._bounds, numbers, optional, self.optional_positions)
+
+    def places_in(self, buffer: JointStateBuffer) -> np.ndarray:
+        """Return the places of the joints in the layout of ``buffer``; DynamicsError as in ``receive``."""
+        return places_of(self._joint_names, buffer.message.name)
 
     def missing(self, field: str) -> str:
         """Return the fault of a field of the last message that is absent, not finite or out of range."""
@@ -85,11 +98,13 @@ class JointStateInput:
         names, values = layout.buffer.message.name, getattr(layout.buffer, field)
         if len(values) != len(names):
             return f'{len(names)} joints have {len(values)} {PLURAL[field]}'
-        wanted = zip(self._joint_names, values[layout.places], strict=True)
-        name, value = next((name, value) for name, value in wanted if not abs(value) < BOUNDS.get(field, np.inf))
+        f, wanted = self._fields.index(field), values[layout.places]
+        joint = int(np.argmin((self._bounds[0, f] < wanted) & (wanted < self._bounds[1, f])))
+        name, value = self._joint_names[joint], float(wanted[joint])
         if not np.isfinite(value):
             return f'joint {name!r}: {field} is not finite'
-        return f'joint {name!r}: {field} {value:.6g} is not below {LARGEST_ANGLE:.6g} in magnitude'
+        beyond = self._limits.fault(joint, value) if self._limits else ''
+        return beyond or f'joint {name!r}: {field} {value:.6g} is not below {LARGEST_ANGLE:.6g} in magnitude'
 
 
 class Layout:
@@ -98,14 +113,10 @@ class Layout:
     ``read(data)`` writes the numbers of a message, or returns OTHER_LAYOUT.
     """
 
-    def __init__(self, buffer: JointStateBuffer, joint_names, fields, numbers: np.ndarray, optional=()):
-        """Find the layout of a message; DynamicsError as in ``JointStateInput.receive``."""
-        self.buffer = buffer
-        names = list(self.buffer.message.name)
-        self.places = places_of(joint_names, names)
-        self.optional_places = [names.index(name) if name in names else -1 for name in optional]
-        bounds = np.array([BOUNDS.get(field, np.inf) for field in fields])
-        self.read = self.buffer.reader(fields, self.places, bounds, numbers)
+    def __init__(self, owner: JointStateInput, buffer: JointStateBuffer):
+        """Find the layout of ``buffer``; DynamicsError as in ``JointStateInput.receive``."""
+        self.buffer, self.places = buffer, owner.places_in(buffer)
+        self.read = owner.reader(buffer, self.places, owner.numbers)
 
 
 class OtherLayout:
@@ -114,13 +125,12 @@ class OtherLayout:
     ``read(data)`` returns OTHER_LAYOUT for any other message; ``error`` is what to raise for one of this layout.
     """
 
-    def __init__(self, buffer: JointStateBuffer, joint_names, fields):
+    def __init__(self, owner: JointStateInput, buffer: JointStateBuffer):
         """Remember the layout of ``buffer``."""
-        n = len(joint_names)
-        bounds = np.full(len(fields), np.inf)
-        self.read = buffer.reader(fields, np.zeros(n, np.intp), bounds, np.zeros((len(fields), n)))
+        nothing = np.zeros_like(owner.numbers)
+        self.read = owner.reader(buffer, np.zeros(nothing.shape[1], np.intp), nothing)
         try:
-            places_of(joint_names, buffer.message.name)
+            owner.places_in(buffer)
         except DynamicsError as error:
             self.error = OtherJointsError(*error.args)
 
@@ -138,33 +148,48 @@ class StateInput(MeasuredState):
 
     POSITION, VELOCITY, EFFORT = 0b001, 0b010, 0b100
 
-    def __init__(self, joint_names, driven: DrivenRobot | None = None, effort: bool = False):
-        """Read the joints ``joint_names``, their efforts, too, if ``effort``.
+    def __init__(
+        self,
+        joint_names,
+        driven: DrivenRobot | None = None,
+        effort: bool = False,
+        limits: PositionLimits | None = None,
+        locked: LockedJoints | None = None,
+    ):
+        """Read the joints ``joint_names``, within ``limits``, and their efforts, too, if ``effort``.
 
-        ``driven`` gets the positions of its followers in states that have them.
+        ``driven`` gets the positions of its followers in states that have them. ``locked`` says whether joints are
+        where they are locked, by any message that has them.
         """
-        self._driven = driven
+        self._driven, self._locked = driven, locked if locked and locked.names else None
         followers = driven.followers if driven else ()
         fields = ('position', 'velocity', 'effort')[: 3 if effort else 2]
         self._all = 2 ** len(fields) - 1
-        self._input = JointStateInput(joint_names, *fields, optional=followers)
-        self._followers = np.zeros(len(followers))
+        optional = (*followers, *(self._locked.names if self._locked else ()))
+        self._input = JointStateInput(joint_names, *fields, limits=limits, optional=optional)
+        self._followers = self._input.optional_positions[: len(followers)]
+        self._locked_positions = self._input.optional_positions[len(followers) :]
         super().__init__(*self._input.numbers)
 
     def read(self, data: bytes) -> int:
         """Write ``q``, ``qd`` (NaN unless all velocities are finite), ``has_velocity`` and ``stamp``; return the stamp.
 
         Velocities may be absent or NaN, as JointState allows, and so may efforts (``has_effort``). Raises
-        DynamicsError naming a joint that is missing, repeated or without a finite position.
+        DynamicsError naming a joint that is missing, repeated, without a finite position or beyond its limits, or a
+        locked joint that is elsewhere.
         """
-        found = self._input.receive(data)
+        try:
+            found = self._input.receive(data)
+        finally:  # a message of other joints alone may have locked ones
+            fault = self._locked.fault(self._locked_positions) if self._locked else ''
         if found != self._all:
             if not found & self.POSITION:
                 raise ArgumentError(self._input.missing('position'))
             if not found & self.VELOCITY:
                 self.qd.fill(np.nan)
+        if fault:
+            raise ArgumentError(fault)
         if self._driven:
-            self._input.optional_positions(self._followers)
             self._driven.measure(self.q, self._followers)
         self.has_velocity, self.has_effort = bool(found & self.VELOCITY), bool(found & self.EFFORT)
         self.stamp = stamp_of(data)

@@ -13,6 +13,7 @@ from rclpy.time_source import CLOCK_TOPIC
 from std_msgs.msg import String
 
 from robot_dynamics_ros.control.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.locked_joints import LockedJoints
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.clock_reader import ClockReader
 from robot_dynamics_ros.nodes.clock_watch import ClockWatch
@@ -43,12 +44,12 @@ class BaseNode(LifecycleNode):
     def __init__(self, name: str, checks: Mapping[str, Callable] | None = None, **options):
         """Declare the parameters of the node ``name``; ``checks`` are those that ``Parameters`` expects, by name."""
         super().__init__(name, **options)
-        self.needs, self.serves_loops = requirements_of(name)
+        self.needs, self.serves_loops, self.reads_joint_states = requirements_of(name)
         self.robot_log = RobotLog(self.get_logger())
         self.steady_clock = Clock(clock_type=ClockType.STEADY_TIME)
         self.robot: Robot | DrivenRobot | None = None
-        self.model_digest = ''
         self.locked_joint_names: tuple[str, ...] = ()  # and those of joints that mimic others
+        self.locked_joints: LockedJoints | None = None  # of a node that reads joint states
         self.task: LifecycleTask | None = None
         self.resources = ExitStack()
         self.clock_followers: list[Callable[[int, int], object]] = []
@@ -57,9 +58,8 @@ class BaseNode(LifecycleNode):
         self._beginning = threading.Lock()  # a process that ends looks whether the node has begun or never will
         self.diagnostics: Diagnostics | None = None
         self.activated = 0  # by the steady clock, ns
-        self.crash = ''
+        self.crash = self._refusal = self.model_digest = ''
         self._reason = 'not configured'  # why a node that is not active publishes nothing
-        self._refusal = ''
         shared = {
             'gravity': lambda vector: stated_gravity(vector, self.value('gravity_limit')),
             'locked_joints': locked_positions,

@@ -30,7 +30,7 @@ def redescribe(node) -> str:
     One that is refused changes nothing, and neither does the same robot. Another one is made into a robot and a task
     beside those in use, which end only when the new ones are complete.
     """
-    before = node.robot, node.model_digest, node.locked_joint_names, node.resources
+    before = node.robot, node.model_digest, node.locked_joint_names, node.locked_joints, node.resources
     node.resources = ExitStack()
     try:
         node.robot = load_robot(node, node.description.source())
@@ -46,10 +46,10 @@ def redescribe(node) -> str:
         refusal = ''
     if changes:
         node.replace_task(task)
-        before[3].close()
+        before[-1].close()
     else:
         node.resources.close()
-        node.robot, node.model_digest, node.locked_joint_names, node.resources = before
+        node.robot, node.model_digest, node.locked_joint_names, node.locked_joints, node.resources = before
     return refusal
 
 

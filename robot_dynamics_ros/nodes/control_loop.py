@@ -50,6 +50,7 @@ class ControlLoop(StateLoop):
         takes_commands, ramp_time = arm.policy.takes_commands, node.value('ramp_time')
         self._command_ramp = COMMAND_RAMPS[node.value('on_deactivate')](ramp_time) if takes_commands else None
         gravity = arm.gravity if 'gravity' in arm.policy.terms else None
+        locked = node.locked_joints
         pipeline = TorquePipeline(
             PipelineClock(node),
             self._state_input(),
@@ -57,7 +58,7 @@ class ControlLoop(StateLoop):
             law,
             FadeIn(arm.robot.nv, arm.fade_in_time),
             TorqueLimiter(arm.effort_limit, arm.rate_limit, enforced=takes_commands),
-            timeout_fallback(node.value('on_stale'), gravity, arm.robot.nv, ramp_time),
+            timeout_fallback(node.value('on_stale'), gravity, arm.robot.nv, ramp_time, lambda: locked.are_right),
             output,
             arm.payload_gravity,
             node.clock_watch.look,

@@ -9,6 +9,7 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from robot_dynamics_ros.control.continuous_joints import turns
 from robot_dynamics_ros.control.joint_order import places_of
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome, Result
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.reference import Reference
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.stamps import nanoseconds
@@ -36,11 +37,12 @@ class ControllerStateInput:
     One publisher is followed: while its reference is not older than the age limit, messages of others are refused.
     """
 
-    def __init__(self, robot: Robot, age_limit: float, cutoff: float, desired: np.ndarray):
+    def __init__(self, robot: Robot, age_limit: float, cutoff: float, desired: np.ndarray, limits: PositionLimits):
         """Write the motion of ``robot`` into ``desired`` (3, n).
 
-        ``age_limit`` (s) and ``cutoff`` (Hz) are those of ``Reference``.
+        ``age_limit`` (s) and ``cutoff`` (Hz) are those of ``Reference``; references beyond ``limits`` are refused.
         """
+        self._limits = limits
         self._joint_names, self._age_limit = robot.joint_names, age_limit
         self._reference = Reference(self._joint_names, age_limit, cutoff, desired, robot.limits.velocity, turns(robot))
         self._publisher: bytes | None = None
@@ -109,6 +111,7 @@ class ControllerStateInput:
             if stated and len(values) != len(self._given):
                 raise ArgumentError(f'reference: {len(self._given)} joints have {len(values)} {field}')
             rows.append(np.asarray(values)[self._places] if stated else None)
+        self._limits.check('reference', rows[0][None])
         factor = getattr(message, 'speed_scaling_factor', 1.0)
         jumped = self._reference.add(nanoseconds(message.header.stamp), *rows, factor)
         self._publisher, self._received = publisher, now

@@ -19,6 +19,7 @@ from robot_dynamics_interfaces.srv import (
 )
 from robot_dynamics_ros.codegen.object_files import lanes
 from robot_dynamics_ros.control.dynamics_query import DynamicsQuery
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.static_torque import largest_static_torque
 from robot_dynamics_ros.control.torque_limiter import stated_effort_limits
 from robot_dynamics_ros.control.trajectory import Trajectory
@@ -53,6 +54,7 @@ class DynamicsServices(LifecycleTask):
     def __init__(self, node, publishers: dict[str, PayloadGravityPublisher]):
         """Create the services of ``node``, a BaseNode; ``publishers`` are those of payload and gravity."""
         self._node, self.robot = node, node.robot
+        self._limits = PositionLimits(node.robot, node.value('position_limit_tolerance'))
         self._answered = self._refused = 0
         self._effort_limit = stated_effort_limits(
             node.value('effort_limit'), self.robot.limits.effort, self.robot.joint_names
@@ -192,7 +194,9 @@ class DynamicsServices(LifecycleTask):
     def _query(self, robot: Robot, request, *fields: str) -> DynamicsQuery:
         """Return the query of ``request`` at the states in its ``fields``."""
         states = {field: getattr(request, field) for field in fields}
-        return DynamicsQuery(robot, request.joint_names, self._node.locked_joint_names, **states)
+        query = DynamicsQuery(robot, request.joint_names, self._node.locked_joint_names, **states)
+        self._limits.check('positions: state', query.batch['positions'])
+        return query
 
     def _mass_matrix(self, request, response) -> None:
         query = self._query(self.payload_gravity.robot, request, 'positions')
@@ -222,7 +226,7 @@ class DynamicsServices(LifecycleTask):
 
     def _check_trajectory(self, request, response) -> None:
         robot, ignored = self.payload_gravity.robot, self._node.locked_joint_names
-        check_trajectory(robot, request, response, ignored, self._effort_limit)
+        check_trajectory(robot, self._limits, request, response, ignored, self._effort_limit)
 
 
 def _flat(values: np.ndarray) -> array.array:

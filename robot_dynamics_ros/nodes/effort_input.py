@@ -9,6 +9,7 @@ from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros.control.effort_check import EffortCheck
 from robot_dynamics_ros.control.measured_effort import MeasuredEffort
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.messages.cdr import stamp_of
 from robot_dynamics_ros.messages.joint_state import JointStateInput, OtherJointsError
@@ -54,7 +55,8 @@ class EffortInput:
         robot = self._robot
         check_tree(robot.model, 'the parameter effort')
         self._check = EffortCheck(MeasuredEffort(self._meaning, robot.joint_names, self._constants), robot.nv)
-        self._input = JointStateInput(robot.joint_names, 'position', 'velocity', 'effort')
+        limits = PositionLimits(robot, node.value('position_limit_tolerance'))
+        self._input = JointStateInput(robot.joint_names, 'position', 'velocity', 'effort', limits=limits)
         self._subscription = node.create_subscription(
             JointState, 'joint_states', self._on_state, QOS, callback_group=NoExecutor(), raw=True
         )

@@ -6,6 +6,7 @@ import numpy as np
 
 from robot_dynamics_ros.control.compensation import TERMS, Compensation, checked_terms
 from robot_dynamics_ros.control.feedforward_law import FeedforwardLaw
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.control_loop import ControlLoop
@@ -52,8 +53,9 @@ class FeedforwardNode(BaseNode):
             trajectory = TrajectoryInput(self, source, info.publish)
             info.name(source)
         else:
+            position_limits = PositionLimits(arm.robot, self.value('position_limit_tolerance'))
             limits = self.value('reference_age_limit'), self.value('reference_cutoff')
-            source = ControllerStateInput(arm.robot, *limits, desired)
+            source = ControllerStateInput(arm.robot, *limits, desired, position_limits)
             source.subscribe(self)
             warns = source.warnings
         blended = arm.blended(lambda robot: Compensation(robot, terms, residual))

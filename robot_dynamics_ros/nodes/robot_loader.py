@@ -1,12 +1,13 @@
 """Loads the robot that a node's parameters describe."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.driven_robot import DrivenRobot, with_followers
+from robot_dynamics_ros.control.locked_joints import LockedJoints
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.formats.description import urdf_of_description
 from robot_dynamics_ros.model.audit import refusals
@@ -21,14 +22,18 @@ NO_ROBOT = (
     ' robot_description (URDF as text) or description_topic (topic with that text, such as robot_description)'
 )
 
+MEASURED = 'measured'
+"""In locked_joints: the joint is locked where joint_states say that it is."""
+
 
 def load_robot(node, description: str) -> Robot | DrivenRobot:
     """Return the robot of ``description``, see ``RobotDescription.source``, as the parameters of ``node`` say.
 
     Joints are locked first, so what moves with them keeps its mass; then the chain is cut out. Joints that mimic others
-    follow them; they and the locked ones are ``node.locked_joint_names``. The findings of the model check are logged,
-    and an error that affects what the node computes is refused, unless model_findings accepts it. DynamicsError names
-    the parameter, joint or link that is wrong.
+    follow them; they and the locked ones are ``node.locked_joint_names``. A node that reads joint states also gets
+    ``locked_joints``, to compare them. The findings of the model check are logged, and an error that affects what the
+    node computes is refused, unless model_findings accepts it. DynamicsError names the parameter, joint or link that is
+    wrong.
     """
     robot, couplings = described(description, keeps_loops=node.serves_loops)
     if node.value('actuators'):
@@ -36,9 +41,14 @@ def load_robot(node, description: str) -> Robot | DrivenRobot:
     gravity = stated_gravity(node.value('gravity'), node.value('gravity_limit'))
     if gravity is not None:
         robot = robot.with_gravity(gravity)
-    locked = with_followers(couplings, locked_positions(node.value('locked_joints')))
-    node.locked_joint_names = (*locked, *(it.joint for it in couplings if it.joint not in locked))
-    robot = part_of(robot, locked, node.value('base_link'), node.value('tip_link'), gravity)
+    stated = locked_positions(node.value('locked_joints'))
+    measured = _measured_joints(node, robot, stated)
+    couplings = [it for it in couplings if it.joint not in measured]
+    locked = with_followers(couplings, {joint: place for joint, place in stated.items() if joint not in measured})
+    followers = [it.joint for it in couplings if it.joint not in locked]
+    node.locked_joint_names = *locked, *followers, *(measured if node.reads_joint_states else ())
+    whole, robot = robot, part_of(robot, locked, node.value('base_link'), node.value('tip_link'), gravity)
+    _check_kept(robot, measured)
     check_gravity(robot.gravity, node.value('gravity_limit'))
     _check_findings(node, robot)
     if not robot.nv:
@@ -46,7 +56,13 @@ def load_robot(node, description: str) -> Robot | DrivenRobot:
     check_joint_kinds(robot)
     robot = robot.with_binding(node.value('binding'))
     couplings = [it for it in couplings if it.joint in robot.joint_names and it.other in robot.joint_names]
-    return _following(node, robot, couplings) if couplings else robot
+    if not node.reads_joint_states:
+        return _following(node, robot, couplings) if couplings else robot
+    couplings += [Coupling(joint, None, (0.0,)) for joint in measured]
+    arm = _following(node, robot, couplings, measured) if couplings else robot
+    compared = {} if whole.loops.closures else locked  # nodes that read joint states refuse closed loops
+    node.locked_joints = LockedJoints(whole, compared, arm.joint_names, node.value('locked_joint_tolerance'))
+    return arm
 
 
 def same_robot(one: Robot | DrivenRobot, other: Robot | DrivenRobot) -> bool:
@@ -74,15 +90,41 @@ def described(description: str, keeps_loops: bool = False) -> tuple[Robot, Seque
     return robot.with_loops([]) if couplings else robot, couplings
 
 
-def _following(node, robot: Robot, couplings: Sequence[Coupling]) -> DrivenRobot:
-    """Return ``robot`` with its joints that mimic others as followers, and log them."""
+def _following(node, robot: Robot, couplings: Sequence[Coupling], measured: Sequence[str] = ()) -> DrivenRobot:
+    """Return ``robot`` with its joints that mimic others, and ``measured`` ones, as followers, and log them."""
     for it in couplings:
         offset, multiplier = (*it.polynomial, 0.0)[:2]
-        node.robot_log.info(
-            f'{robot.name}: joint {it.joint!r} follows {it.other!r} (multiplier {multiplier:g}, offset {offset:g}): '
-            'its torque counts at that joint, and it gets no command'
+        how = (
+            'is locked where joint_states say'
+            if it.joint in measured
+            else f'follows {it.other!r} (multiplier {multiplier:g}, offset {offset:g}): its torque counts at that '
+            'joint, and it gets no command'
         )
-    return DrivenRobot(robot, couplings)
+        node.robot_log.info(f'{robot.name}: joint {it.joint!r} {how}')
+    return DrivenRobot(robot, couplings, measured)
+
+
+def _measured_joints(node, robot: Robot, stated: Mapping[str, float]) -> list[str]:
+    """Return the joints of locked_joints that are ``stated`` as measured (NaN), or refuse them by name."""
+    measured = [joint for joint, place in stated.items() if math.isnan(place)]
+    for joint in measured:
+        if joint not in robot.joint_names:
+            raise ArgumentError(f'locked_joints: unknown joint {joint!r}; the robot has {", ".join(robot.joint_names)}')
+        if not (node.reads_joint_states or node.serves_loops):
+            raise ArgumentError(
+                f'locked_joints: joint {joint!r} is {MEASURED!r}, but this node reads no joint_states: state a position'
+            )
+    return measured
+
+
+def _check_kept(robot: Robot, measured: Sequence[str]) -> None:
+    """Refuse ``measured`` joints that are not part of ``robot``, which would lose their mass and turn gravity."""
+    for joint in measured:
+        if joint not in robot.joint_names:
+            raise ArgumentError(
+                f'locked_joints: joint {joint!r} is {MEASURED!r}, but not between base_link and tip_link: begin at a '
+                'link before it, end at one behind it, or state its position'
+            )
 
 
 def check_joint_kinds(robot: Robot) -> None:
@@ -205,7 +247,7 @@ def check_gravity(vector, limit: float) -> None:
 
 
 def locked_positions(entries) -> dict[str, float]:
-    """Return position (rad, m) by joint of entries like 'finger_joint: 0.02', blank ones left out.
+    """Return position (rad, m) by joint of entries like 'finger_joint: 0.02', blank ones left out; NaN for 'measured'.
 
     ArgumentError names the entry or joint that is wrong.
     """
@@ -217,11 +259,13 @@ def locked_positions(entries) -> dict[str, float]:
         if not (joint and colon):
             raise ArgumentError(f"locked_joints: expected 'joint: position', got {entry!r:.80}")
         try:
-            position = float(text)
+            position = math.nan if text == MEASURED else float(text)
         except ValueError:
-            position = math.nan
-        if not math.isfinite(position):
-            raise ArgumentError(f'locked_joints: joint {joint!r}: expected a finite position, got {text!r:.40}')
+            position = math.inf
+        if not math.isfinite(position) and text != MEASURED:
+            raise ArgumentError(
+                f'locked_joints: joint {joint!r}: expected a finite position or {MEASURED!r}, got {text!r:.40}'
+            )
         if joint in positions:
             raise ArgumentError(f'locked_joints: joint {joint!r} is given twice')
         positions[joint] = position

@@ -6,16 +6,20 @@ from robot_dynamics_ros.model.audit import AFFECTED
 
 
 class Requirements(NamedTuple):
-    """What of a model has to be right for what a node computes, and whether it computes closed loops."""
+    """What of a model has to be right for what a node computes, whether it computes closed loops, and reads states."""
 
     needs: tuple[str, ...] = AFFECTED
     serves_loops: bool = False
+    reads_joint_states: bool = False
 
 
 OF_NODE = {
     'aubo_node': Requirements(needs=('masses',)),
     'dynamics_server': Requirements(serves_loops=True),
-    'gravity_compensation_node': Requirements(needs=('masses', 'limits')),
+    'external_torque_node': Requirements(reads_joint_states=True),
+    'feedforward_node': Requirements(reads_joint_states=True),
+    'gravity_compensation_node': Requirements(needs=('masses', 'limits'), reads_joint_states=True),
+    'torque_controller': Requirements(reads_joint_states=True),
 }
 
 

@@ -10,6 +10,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from robot_dynamics_ros.control.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.torque_limiter import Limited
 from robot_dynamics_ros.messages.joint_state import StateInput
@@ -49,8 +50,10 @@ class StateLoop(LifecycleTask):
 
     def _state_input(self, effort: bool = False) -> StateInput:
         """Return the input of joint states, efforts included where asked for."""
-        robot = self._node.robot
-        return StateInput(robot.joint_names, robot if isinstance(robot, DrivenRobot) else None, effort)
+        node, robot = self._node, self._node.robot
+        limits = PositionLimits(robot, node.value('position_limit_tolerance'))
+        driven = robot if isinstance(robot, DrivenRobot) else None
+        return StateInput(robot.joint_names, driven, effort, limits, node.locked_joints)
 
     def _connect(self, pipeline: TorquePipeline, inputs: Sequence[Input] = (), on_stop=None) -> None:
         """Let the hot path handle joint states by ``pipeline``, and further ``inputs``; ``on_stop`` is called last."""

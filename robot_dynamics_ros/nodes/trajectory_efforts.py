@@ -14,6 +14,7 @@ from robot_dynamics_ros.control.payload_blending import PayloadBlender
 from robot_dynamics_ros.control.payload_gravity import carrying
 from robot_dynamics_ros.control.plan_limits import check_plan, exceeded, limited
 from robot_dynamics_ros.control.planned_efforts import PlannedEfforts, check_defined, planned_efforts
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.torque_limiter import effort_limits
 from robot_dynamics_ros.control.torque_scale import torque_scales
 from robot_dynamics_ros.control.trajectory import Trajectory
@@ -61,6 +62,7 @@ class TrajectoryEfforts(LifecycleTask):
         )
         self._terms, self._residual = list(checked_terms(self._policy.terms)), residual_of(node)
         self._limit = effort_limits(node.value('effort_limit'), self._robot.limits.effort, self._robot.joint_names)
+        self._limits = PositionLimits(self._robot, node.value('position_limit_tolerance'))
         self._scale = torque_scales(node.value('torque_scale'), self._robot.nv)
         self._resamples, self._period = node.value('resample'), node.value('sample_period')
         self._fills, self._insists = node.value('point_effort') == 'fill', node.value('publish_infeasible')
@@ -141,6 +143,7 @@ class TrajectoryEfforts(LifecycleTask):
         if self._payload_gravity.missing:
             raise ArgumentError(f'{self._payload_gravity.missing}; send the plan again when {OUTPUT} may hold torques')
         trajectory = trajectory_of(self._robot.joint_names, points, self._node.locked_joint_names)
+        self._limits.check_trajectory(trajectory)
         check_defined(trajectory)
         trajectory_of(points.joint_names, points)  # joints that are locked are published, too
         now = self._node.get_clock().now().nanoseconds

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, trajectory_of
@@ -24,6 +25,7 @@ class TrajectoryInput:
     def __init__(self, node, follower: TrajectoryFollower, on_end: Callable[[], object] = lambda: None):
         """Subscribe for a BaseNode; ``on_end`` is called after a message has ended the motion."""
         self._node, self._follower, self._on_end = node, follower, on_end
+        self._limits = PositionLimits(node.robot, node.value('position_limit_tolerance'))
         self.refused = ''
         node.follow_clock(self._clock_set_back)
         self._subscription = node.create_subscription(
@@ -75,6 +77,7 @@ class TrajectoryInput:
             self._on_end()
             return []
         trajectory = trajectory_of(node.robot.joint_names, points, ignored=node.locked_joint_names)
+        self._limits.check_trajectory(trajectory)
         clock = node.get_clock()
         now, is_simulated = clock.now().nanoseconds, clock.ros_time_is_active
         # with a source whose clock is ahead, a waiting trajectory would seem to have begun

@@ -4,6 +4,7 @@ import numpy as np
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.control.joint_order import permutation
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectory_check import PERIOD, Check, check
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
@@ -12,15 +13,17 @@ from robot_dynamics_ros.messages.trajectory_torques import set_peaks
 from robot_dynamics_ros.robot import Robot
 
 
-def check_trajectory(robot: Robot, request, response, ignored=(), effort_limit=None) -> None:
+def check_trajectory(robot: Robot, limits: PositionLimits, request, response, ignored=(), effort_limit=None) -> None:
     """Fill the response to a ``CheckTrajectory`` request; DynamicsError names what is wrong with it.
 
-    Joints of the trajectory that are ``ignored`` are not in the response. ``effort_limit`` is that of ``check``.
+    Positions have to be within ``limits``. Joints of the trajectory that are ``ignored`` are not in the response.
+    ``effort_limit`` is that of ``check``.
     """
     message = without_joints(request.trajectory, ignored)
     if not message.points:
         raise ArgumentError('trajectory: it has no points')
     trajectory = trajectory_of(robot.joint_names, message)
+    limits.check_trajectory(trajectory)
     found = check(robot, trajectory, request.sample_period or PERIOD, effort_limit)
     order = np.argsort(permutation(robot.joint_names, message.joint_names))
     set_peaks(response, found, order)

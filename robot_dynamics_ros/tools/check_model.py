@@ -13,6 +13,7 @@ import numpy as np
 import yaml
 
 from robot_dynamics_ros.control.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.locked_joints import LockedJoints
 from robot_dynamics_ros.control.static_torque import largest_static_torque
 from robot_dynamics_ros.control.torque_limiter import effort_limits
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
@@ -42,8 +43,9 @@ class StandIn:
     """As much of the node ``name`` as loading its robot needs, with its parameters."""
 
     def __init__(self, name: str, parameters: dict[str, Any]):
-        self.needs, self.serves_loops = requirements_of(name)
+        self.needs, self.serves_loops, self.reads_joint_states = requirements_of(name)
         self.locked_joint_names: tuple[str, ...] = ()
+        self.locked_joints: LockedJoints | None = None
         self._values = {found.name: found.default for found in definitions_of(name)}
         self._values.update(parameters, binding='generic')
         self.robot_log = SimpleNamespace(error=_drop, warning=_drop, info=_drop)  # findings are in the table

@@ -165,6 +165,14 @@ def test_the_ramp_begins_with_a_copy_of_what_was_sent():
     assert computed(ramp, 0.03125, out) == (True, [7.75])
 
 
+def test_a_gravity_torque_of_another_arm_is_not_sent():
+    """A joint is not where the model has locked it."""
+    right = [True, False]
+    held = timeout_fallback('gravity_only', HOLDING, 6, 1.0, lambda: right.pop(0))
+    held.record(Q, SENT)
+    assert [held.torque(0, 0.0, np.zeros(6)) for _ in range(2)] == [True, False]
+
+
 def test_the_reason_names_the_fallback():
     reasons = [fallback(name).reason for name in ON_STALE[1:]]
     assert reasons == ['an input is missing: gravity only', 'an input is missing: down to zero']

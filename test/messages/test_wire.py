@@ -60,7 +60,8 @@ def test_a_message_too_short_for_a_stamp_is_refused(length):
 
 def reader(data, fields=('position', 'velocity')):
     out = np.zeros((len(fields), 3))
-    return JointStateBuffer(data).reader(fields, np.array([4, 0, 2]), np.full(len(fields), np.inf), out), out
+    bounds = np.stack([np.full_like(out, -np.inf), np.full_like(out, np.inf)])
+    return JointStateBuffer(data).reader(fields, np.array([4, 0, 2]), bounds, out, (), np.zeros(0)), out
 
 
 @pytest.mark.parametrize('frame', ['', 'b', 'world', 'a longer frame'])  # with and without padding before numbers

@@ -5,6 +5,7 @@ from array import array
 from types import SimpleNamespace
 
 from support import graph as ros
+from support.small_robots import mixed
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from builtin_interfaces.msg import Time
 from lifecycle_msgs.msg import State
 
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.nodes import controller_state_input
 from robot_dynamics_ros.nodes.controller_state_input import ControllerStateInput
@@ -31,7 +33,7 @@ class Followed:
             continuous_joints=np.array([False, False, True]),
             limits=SimpleNamespace(velocity=np.full(3, 10.0)),
         )
-        self.input = ControllerStateInput(robot, 0.1, 20.0, self.desired)
+        self.input = ControllerStateInput(robot, 0.1, 20.0, self.desired, PositionLimits(mixed(), 1.0))
 
     def follow(self, stamp):
         """Return what the input makes of a state of ``stamp``."""
@@ -118,6 +120,7 @@ def test_it_names_the_missing_rates(rows, lacking):
         ({'reference': point(Q, QD, [*QDD, 0.0])}, 'reference: 3 joints have 4 accelerations'),
         ({'reference': point(Q, [], QDD)}, 'reference: accelerations need velocities'),
         ({'reference': point(Q, [0.0, np.nan, 0.0])}, "reference: velocity of joint 'elbow' is not finite"),
+        ({'reference': point(np.rad2deg(Q))}, "joint 'swing': position 11.4592 is beyond its limits, -3 to 3"),
         ({'reference': point(), 'speed_scaling_factor': -1.0}, 'speed scaling factor >= 0, got -1.0'),
     ],
     ids=lambda value: value if isinstance(value, str) else '',

@@ -185,7 +185,8 @@ def test_numbers_too_large_are_refused(graph, service):
     lists = {field: np.zeros(6) for field in fields}
     field = fields[:2][-1]
     lists[field] = np.full(6, np.finfo(float).max)
-    assert_refused(graph, service, 'the angle' if field == 'positions' else 'the result is not finite', **lists)
+    culprit = 'is beyond its limits' if field == 'positions' else 'the result is not finite'
+    assert_refused(graph, service, culprit, **lists)
 
 
 def assert_refused(graph, service, culprit, names=(), **lists):

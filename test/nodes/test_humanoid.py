@@ -17,6 +17,7 @@ from robot_dynamics_ros import Payload, Robot
 ROBOT = Robot.from_urdf(URDF).with_binding('generic')
 NAMES, LIMIT = list(ROBOT.joint_names), ROBOT.limits.effort
 Q, QD, TAU = np.random.default_rng(4).uniform(-0.5, 0.5, (3, 20, ROBOT.nv))
+Q = np.clip(Q, ROBOT.limits.lower, ROBOT.limits.upper)
 FEEDFORWARD, GRAVITY, SERVER = 'feedforward_node', 'gravity_compensation_node', 'dynamics_server'
 ARGUMENTS = ('-p', f'robot_description:={URDF}')
 HAND = 'arm_left_7_link'

@@ -13,6 +13,7 @@ from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.srv import CheckTrajectory, GetMassMatrix
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.messages.joint_state import StateInput
 from robot_dynamics_ros.nodes.bringup import NODES
 from robot_dynamics_ros.nodes.robot_loader import load_robot
@@ -82,6 +83,58 @@ def test_states_without_followers_are_complete_and_those_with_them_are_used():
         np.testing.assert_allclose(
             robot.gravity_torque(state.q), [torque[0] - 2.0 * torque[2], torque[1]], rtol=1e-12, atol=1e-12
         )
+
+
+def test_followers_of_a_joint_that_is_locked_where_it_is_measured_follow_it():
+    node = StandIn(locked_joints=['z_turn: measured'])
+    robot, whole = load_robot(node, MIMICKING), Robot.from_urdf(MIMICKING)
+    assert robot.joint_names == ('m_slide',) and set(node.locked_joint_names) == {'z_turn', 'a_wag'}
+    assert "tree: joint 'z_turn' is locked where joint_states say" in node.lines['info']
+    state = StateInput(robot.joint_names, robot)
+    for names, q, follower in (
+        (['m_slide', 'z_turn'], [-0.1, 0.4], 0.3 - 2.0 * 0.4),
+        (['z_turn', 'a_wag', 'm_slide'], [0.7, 0.9, -0.1], 0.9),
+        (['m_slide', 'a_wag', 'z_turn'], [-0.1, float('nan'), -0.2], 0.3 + 2.0 * 0.2),
+    ):
+        state.read(serialize_message(JointState(name=names, position=q)))
+        everywhere = [q[names.index('z_turn')], -0.1, follower]
+        np.testing.assert_allclose(robot.positions(state.q), everywhere, rtol=1e-15)
+        np.testing.assert_allclose(robot.gravity_torque(state.q), whole.gravity_torque(everywhere)[1:2], rtol=1e-12)
+    with pytest.raises(DynamicsError, match=r"^joint 'z_turn' is missing or not finite; locked_joints says 'measured'"):
+        state.read(serialize_message(JointState(name=['m_slide', 'a_wag'], position=[-0.1, 0.9])))
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'reason'),
+    [
+        (
+            {'locked_joints': ['knob: measured']},
+            "locked_joints: unknown joint 'knob'; the robot has z_turn, m_slide, a_wag",
+        ),
+        ({'locked_joints': ['z_turn: about']}, "'z_turn': expected a finite position or 'measured', got 'about'"),
+        ({'locked_joints': ['z_turn: nan']}, "'z_turn': expected a finite position or 'measured', got 'nan'"),
+        (
+            {'locked_joints': ['z_turn: measured'], 'base_link': 'boom', 'gravity': [0.0, 0.0, -9.81]},
+            "joint 'z_turn' is 'measured', but not between base_link and tip_link",
+        ),
+    ],
+)
+def test_a_joint_that_cannot_be_measured_is_refused_by_name(parameters, reason):
+    with pytest.raises(DynamicsError) as refusal:
+        load_robot(StandIn(**parameters), MIMICKING)
+    assert reason in str(refusal.value)
+
+
+def test_a_node_without_joint_states_asks_for_a_position_and_the_server_leaves_the_joint_free():
+    node, server = StandIn(locked_joints=['z_turn: measured']), StandIn(locked_joints=['z_turn: measured'])
+    node.reads_joint_states = server.reads_joint_states = False
+    with pytest.raises(
+        DynamicsError, match="'z_turn' is 'measured', but this node reads no joint_states: state a position"
+    ):
+        load_robot(node, MIMICKING)
+    server.serves_loops = True
+    assert load_robot(server, MIMICKING).joint_names == ('z_turn', 'm_slide')
+    assert 'z_turn' not in server.locked_joint_names
 
 
 @pytest.mark.compiled

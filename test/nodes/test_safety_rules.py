@@ -190,12 +190,14 @@ def test_what_is_no_joint_state_gets_no_torque_and_the_next_state_does(graph, da
 
 def test_huge_positions_get_a_torque_while_it_is_finite_and_within_the_limits(graph):
     far = np.full(6, 1e11)
-    with graph.parameters(NODE, age_limit=10.0, effort_limit=[1.0]):
+    with graph.parameters(NODE, age_limit=10.0, effort_limit=[1.0], position_limit_tolerance=1e6):
+        graph.silence(NODE, 'is beyond its limits, -3.05433 to 3.05433', lambda: send(graph, graph.now(), far))
+        far = np.full(6, 1e6)
         torques = graph.listen(JointState, 'gravity_torque')
         torque = graph.answer(lambda stamp: send(graph, stamp, far), torques, graph.now())
         np.testing.assert_allclose(torque.effort, np.clip(ROBOT.gravity_torque(far), -1.0, 1.0), atol=1e-9)
         torques.clear()
-        graph.silence(NODE, 'not below', lambda: send(graph, graph.now(), np.full(6, 1e300)))
+        graph.silence(NODE, 'is beyond its limits', lambda: send(graph, graph.now(), np.full(6, 1e300)))
         assert torques == []
         answer(graph, graph.now())
 

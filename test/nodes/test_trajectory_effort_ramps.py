@@ -116,7 +116,8 @@ def test_a_plan_whose_efforts_would_be_limited_is_beyond_its_limits(make):
     assert inertia > 1.05 * total
     limit = np.full(6, 500.0)
     limit[1] = 0.5 * (inertia + total)
-    given = {'effort_limit': limit.tolist(), 'compensation': ['inertia'], 'resample': True}
+    anywhere = {'position_limit_tolerance': 10.0}
+    given = {'effort_limit': limit.tolist(), 'compensation': ['inertia'], 'resample': True, **anywhere}
     node = make(**given)
     assert node.send(swing) is None
     (report,), (line,) = node.reports, node.lines

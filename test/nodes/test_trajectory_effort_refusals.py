@@ -28,6 +28,10 @@ WRONG = {
     'short point': (ros.trajectory(NAMES, 0, (0.0, REST[:4])), 'point 0: expected 6 positions, got 4'),
     'no velocities': (plan(rates=0), 'points 0 and 1 do not both have velocities'),
     'a late first point': (ros.trajectory(NAMES, 0, (1.0, REST)), 'its first point is at 1 s'),
+    'degrees': (
+        ros.trajectory(NAMES, 0, (0.0, START, REST, REST), (1.0, np.full(6, 90.0), REST, REST)),
+        f'trajectory point 1: joint {NAMES[0]!r}: position 90 is beyond its limits',
+    ),
     'too long': (
         ros.trajectory(NAMES, 0, (0.0, START, REST), (2e6, END, REST)),
         'sample_period: 0.01 s makes',

@@ -10,7 +10,7 @@ class StandIn:
 
     def __init__(self, needs=AFFECTED, **parameters):
         self.needs, self.lines = needs, {'error': [], 'warning': [], 'info': []}
-        self.serves_loops = False
+        self.serves_loops, self.reads_joint_states = False, True
         self.robot_log = SimpleNamespace(**{level: lines.append for level, lines in self.lines.items()})
         defaults = {
             'model_findings': 'refuse',
@@ -19,5 +19,6 @@ class StandIn:
             'actuators': '',
             'locked_joints': [''],
             'binding': 'generic',
+            'locked_joint_tolerance': 0.05,
         }
         self.value = {'gravity': [0.0], 'gravity_limit': 12.0, **defaults, **parameters}.__getitem__

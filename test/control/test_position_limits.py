@@ -1,0 +1,65 @@
+"""Positions that the arm cannot have are refused by the joint's name, with the unit that they may be in."""
+
+from support.small_robots import joint, link, robot
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.control.position_limits import PositionLimits
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.errors import ArgumentError
+
+BODY = '0.1 0.2 0.3', (0.1, 0, 0, 0.1, 0, 0.1)
+LIMITS = {
+    'turn': ('continuous', ''),
+    'swing': ('revolute', '<limit lower="-1" upper="2"/>'),
+    'lift': ('prismatic', '<limit lower="0" upper="0.5"/>'),
+    'open': ('prismatic', ''),
+    'mixed': ('revolute', '<limit lower="1" upper="-1"/>'),
+}
+
+
+def arm():
+    links = ['base', *LIMITS]
+    joints = [
+        joint(name, before, name, kind, inside=inside)
+        for before, (name, (kind, inside)) in zip(links, LIMITS.items(), strict=False)
+    ]
+    return robot(link('base'), *(link(name, 1.0, *BODY) for name in LIMITS), *joints)
+
+
+LIMITED = PositionLimits(arm(), 0.2)
+
+
+@pytest.mark.parametrize(
+    ('joint', 'position', 'fault'),
+    [
+        ('turn', 1e6, ''),
+        ('swing', 2.2, ''),
+        ('swing', -1.2, ''),
+        ('swing', 2.21, 'is beyond its limits, -1 to 2 rad or m, by more than position_limit_tolerance (0.2)'),
+        ('swing', -57.0, '(0.2); are they degrees?'),
+        ('lift', 0.69, ''),
+        ('lift', 250.0, '(0.2); are they millimetres?'),
+        ('open', 99.0, ''),
+        ('mixed', 9.0, ''),
+    ],
+)
+def test_a_position_is_compared_with_the_limits_that_are_known(joint, position, fault):
+    found = LIMITED.fault(list(LIMITS).index(joint), position)
+    assert found.startswith(f'joint {joint!r}: position {position:.6g} is beyond') if fault else found == ''
+    assert found.endswith(fault)
+
+
+def test_the_first_state_that_is_refused_is_named():
+    rows = np.zeros((4, 5))
+    LIMITED.check('positions: state', rows)
+    rows[2, 1], rows[3, 2] = 3.0, 9.0
+    with pytest.raises(ArgumentError, match=r"^positions: state 2: joint 'swing': position 3 is beyond its limits"):
+        LIMITED.check('positions: state', rows)
+    with pytest.raises(ArgumentError, match=r"^trajectory point 1: joint 'lift': position 0\.8 "):
+        LIMITED.check_trajectory(Trajectory([0.0, 1.0], [np.zeros(5), [0.0, 0.0, 0.8, 0.0, 0.0]]))
+
+
+def test_a_large_tolerance_accepts_any():
+    PositionLimits(arm(), 10000.0).check('state', np.full((1, 5), 360.0))
