@@ -7,7 +7,7 @@ is that of the environment on the arm, and commands nothing.
 import numpy as np
 
 from robot_dynamics_ros.control.contact_detection import ContactDetector
-from robot_dynamics_ros.control.law import NO_VELOCITIES, TORQUE, MeasuredState, Outcome, Result
+from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.measured_effort import MeasuredEffort
 from robot_dynamics_ros.control.momentum_observer import LONGEST_STEP, MomentumObserver
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
@@ -23,8 +23,8 @@ SLOW = Result(
     f'the last joint state is more than {LONGEST_STEP:g} s older, and the observer starts anew: states have to come at '
     f'more than {1.0 / LONGEST_STEP:g} Hz',
 )
-VELOCITIES, EFFORTS = 2.0, 10.0
-"""Velocities and efforts above this number of limits are no measurement."""
+EFFORTS = 10.0
+"""Efforts above this number of limits are no measurement."""
 
 
 class ExternalTorqueLaw:
@@ -46,8 +46,7 @@ class ExternalTorqueLaw:
         self.observer, self.detector, self.learning = observer, detector, learning
         self._effort, self._gravity_torque = effort, gravity
         self._torque, self._gravity = np.zeros((2, len(detector.threshold)))
-        self._velocities = _Limit('velocity', robot.joint_names, robot.limits.velocity, VELOCITIES)
-        self._efforts = _Limit('effort', robot.joint_names, robot.limits.effort, EFFORTS)
+        self._efforts = _EffortLimit(robot)
         self._payload_gravity, self._forgets = PayloadGravity.of(robot), False
         self.stamp = 0
         self.contacts = 0
@@ -79,7 +78,7 @@ class ExternalTorqueLaw:
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the external joint torques (n, N m or N) for ``state`` into ``out``."""
         if not state.has_velocity:
-            return NO_VELOCITIES
+            return state.no_velocity
         if not state.has_effort:
             return NO_EFFORTS
         if state.stamp == self.stamp:
@@ -93,7 +92,7 @@ class ExternalTorqueLaw:
             self._gravity_torque.torque(state.time, state.q, out=self._gravity)
         observer, detector = self.observer, self.detector
         self._effort.torque(state.effort, self._gravity, out=self._torque)
-        beyond = self._velocities.exceeded(state.qd) or self._efforts.exceeded(self._torque)
+        beyond = self._efforts.exceeded(self._torque)
         if beyond:
             return self._restart(beyond)
         if not observer.update(state.stamp, state.q, state.qd, self._torque, state.time):
@@ -119,19 +118,20 @@ class ExternalTorqueLaw:
         self.learning.interrupt(why.reason)
 
 
-class _Limit:
-    """A multiple of the limits of all joints; a limit that is not above 0 is not known."""
+class _EffortLimit:
+    """A multiple of the effort limits of all joints; a limit that is not above 0 is not known."""
 
-    def __init__(self, what: str, joint_names, limits: np.ndarray, multiple: float):
-        self._largest = np.where(limits > 0.0, multiple * limits, np.inf)
+    def __init__(self, robot: Robot):
+        limits = robot.limits.effort
+        self._largest = np.where(limits > 0.0, EFFORTS * limits, np.inf)
         self._size, self._exceeds = np.zeros(len(limits)), np.zeros(len(limits), bool)
         self._results = [
-            Result(Outcome.INCOMPLETE, f'{what} of joint {name!r} above {multiple:g} times its limit {limit:g}')
-            for name, limit in zip(joint_names, limits, strict=True)
+            Result(Outcome.INCOMPLETE, f'effort of joint {name!r} above {EFFORTS:g} times its limit {limit:g}')
+            for name, limit in zip(robot.joint_names, limits, strict=True)
         ]
 
-    def exceeded(self, values: np.ndarray) -> Result | None:
-        """Return the reason where one of the values (n) exceeds its limit, None where none does."""
-        np.abs(values, out=self._size)
+    def exceeded(self, efforts: np.ndarray) -> Result | None:
+        """Return the reason where one of the efforts (n, N m) exceeds its limit, None where none does."""
+        np.abs(efforts, out=self._size)
         np.greater(self._size, self._largest, out=self._exceeds)
         return self._results[int(self._exceeds.argmax())] if self._exceeds.any() else None

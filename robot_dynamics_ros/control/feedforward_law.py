@@ -4,7 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
-from robot_dynamics_ros.control.law import NO_VELOCITIES, TORQUE, MeasuredState, Result
+from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Result
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
 
 
@@ -49,7 +49,7 @@ class FeedforwardLaw:
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
         if self._measured and not state.has_velocity:
-            return NO_VELOCITIES
+            return state.no_velocity
         result = self._source.follow(state)
         if result is TORQUE:
             q, qd = (state.q, state.qd) if self._measured else (self._q, self._qd)

@@ -5,7 +5,7 @@ from typing import Protocol
 import numpy as np
 
 from robot_dynamics_ros.control.hold_position import HoldPosition
-from robot_dynamics_ros.control.law import INTERRUPTION, NO_VELOCITIES, TORQUE, MeasuredState, Outcome, Result
+from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
 from robot_dynamics_ros.control.trajectory_follower import Followed, TrajectoryFollower
 
@@ -77,7 +77,7 @@ class JointSpaceLaw:
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
         if not state.has_velocity:
-            return NO_VELOCITIES
+            return state.no_velocity
         if self._lost and self._source.is_interrupted(state):
             self._source.end(f'{INTERRUPTION:g} s without a feedforward torque: {self._lost.reason}')
         before = self._source.plan

@@ -47,6 +47,8 @@ class MeasuredState:
         Time of the node's clock when it received the state, ns: payload and gravity in force are those of this time.
     has_velocity : bool
         Whether all velocities are known. If not, ``qd`` is NaN.
+    no_velocity : Result
+        Why they are not.
     has_effort : bool
         Whether all efforts are known.
     resumed : bool
@@ -68,6 +70,7 @@ class MeasuredState:
         self.effort = np.zeros(0) if effort is None else effort
         self.stamp = self.time = 0
         self.has_velocity = self.has_effort = False
+        self.no_velocity = NO_VELOCITIES
         self.resumed = True
         self.period = 0.0
         self.pause = inf

@@ -8,9 +8,10 @@ from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.joint_order import places_of
-from robot_dynamics_ros.control.law import MeasuredState
+from robot_dynamics_ros.control.law import NO_VELOCITIES, MeasuredState
 from robot_dynamics_ros.control.locked_joints import LockedJoints
 from robot_dynamics_ros.control.position_limits import PositionLimits
+from robot_dynamics_ros.control.velocity_check import VelocityCheck
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, UnknownNameError
 from robot_dynamics_ros.messages.cdr import OTHER_LAYOUT, JointStateBuffer, stamp_of
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
@@ -155,12 +156,14 @@ class StateInput(MeasuredState):
         effort: bool = False,
         limits: PositionLimits | None = None,
         locked: LockedJoints | None = None,
+        velocities: VelocityCheck | None = None,
     ):
         """Read the joints ``joint_names``, within ``limits``, and their efforts, too, if ``effort``.
 
         ``driven`` gets the positions of its followers in states that have them. ``locked`` says whether joints are
-        where they are locked, by any message that has them.
+        where they are locked, by any message that has them, ``velocities`` whether velocities may be right.
         """
+        self.velocities = velocities
         self._driven, self._locked = driven, locked if locked and locked.names else None
         followers = driven.followers if driven else ()
         fields = ('position', 'velocity', 'effort')[: 3 if effort else 2]
@@ -192,5 +195,13 @@ class StateInput(MeasuredState):
         if self._driven:
             self._driven.measure(self.q, self._followers)
         self.has_velocity, self.has_effort = bool(found & self.VELOCITY), bool(found & self.EFFORT)
+        self.no_velocity = NO_VELOCITIES
         self.stamp = stamp_of(data)
         return self.stamp
+
+    def check_velocity(self) -> None:
+        """Treat velocities that cannot be right as missing; the state is in order, and ``period`` is known."""
+        fault = self.velocities.fault(self) if self.velocities and self.has_velocity else None
+        if fault is not None:
+            self.has_velocity, self.no_velocity = False, fault
+            self.qd.fill(np.nan)

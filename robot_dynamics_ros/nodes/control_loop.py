@@ -37,13 +37,15 @@ class ControlLoop(StateLoop):
         renew: Callable[[], Law] | None = None,
         reports: Sequence[Callable[[], dict[str, str]]] = (),
         warns: Callable[[], list[str]] | None = None,
+        needs_velocities: bool = False,
     ):
         """Connect the pipeline of ``law`` and ``output`` with the topics of ``node``, a BaseNode.
 
         ``inputs`` are further topics of the hot path's thread; ``fields`` and those that ``reports`` return are added
         to the diagnostics, and so is what ``warns`` returns; ``renew`` makes the law again at each activation.
+        ``needs_velocities``: torques depend on measured ones.
         """
-        super().__init__(node, arm.payload_gravity)
+        super().__init__(node, arm.payload_gravity, needs_velocities)
         self.arm, self._output, self.trajectory = arm, output, trajectory
         self._fields, self._renew = {} if fields is None else fields, renew
         self._reports, self._warns = reports, warns

@@ -36,7 +36,7 @@ class ExternalTorqueLoop(StateLoop):
                 'effort: not stated; say what joint_states has: torque, current, torque_without_gravity'
             )
         carried = PayloadGravityInput(node, node.value('await_payload_gravity'))
-        super().__init__(node, carried)
+        super().__init__(node, carried, needs_velocities=True)
         self._effort = EffortInput(node, carried)
         time_constant, gain = node.value('friction_time_constant'), node.value('observer_gain')
         stated = {

@@ -59,8 +59,10 @@ class FeedforwardNode(BaseNode):
             source.subscribe(self)
             warns = source.warnings
         blended = arm.blended(lambda robot: Compensation(robot, terms, residual))
-        law = FeedforwardLaw(source, desired, blended, self.value('evaluate_at') == 'measured')
-        return ControlLoop(self, arm, law, output, trajectory, fields={'compensation': '+'.join(terms)}, warns=warns)
+        is_measured = self.value('evaluate_at') == 'measured'
+        law = FeedforwardLaw(source, desired, blended, is_measured)
+        fields = {'compensation': '+'.join(terms)}
+        return ControlLoop(self, arm, law, output, trajectory, fields=fields, warns=warns, needs_velocities=is_measured)
 
 
 def main():

@@ -13,6 +13,7 @@ from robot_dynamics_ros.control.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.torque_limiter import Limited
+from robot_dynamics_ros.control.velocity_check import VelocityCheck
 from robot_dynamics_ros.messages.joint_state import StateInput
 from robot_dynamics_ros.nodes import state_publishers
 from robot_dynamics_ros.nodes.hot_path import HotPath
@@ -38,13 +39,18 @@ class Input(NamedTuple):
 class StateLoop(LifecycleTask):
     """Runs a pipeline on the thread of a ``HotPath``; everything else is done by the executor."""
 
-    def __init__(self, node, payload_gravity: PayloadGravityInput):
-        """Read age limit and schedule of ``node``, a BaseNode, which publishes once ``payload_gravity`` is known."""
+    def __init__(self, node, payload_gravity: PayloadGravityInput, needs_velocities: bool):
+        """Read age limit and schedule of ``node``, a BaseNode, which publishes once ``payload_gravity`` is known.
+
+        ``needs_velocities``: torques depend on measured velocities.
+        """
+        self._needs_velocities = needs_velocities
         self._node, self._payload_gravity = node, payload_gravity
         self._unheard_since: float | None = None  # joint_states has had a publisher and no message, steady time, s
         cores = cores_of(node.value('cores'))
         self._schedule = Schedule(node.value('realtime_priority'), cores, node.value('lock_memory'))
         self._gate = StateGate(node.value('age_limit'))
+        self._velocities = VelocityCheck(node.robot)
         reset = node.create_service(Trigger, '~/reset', self._on_reset)
         node.resources.callback(node.destroy_service, reset)
 
@@ -53,7 +59,7 @@ class StateLoop(LifecycleTask):
         node, robot = self._node, self._node.robot
         limits = PositionLimits(robot, node.value('position_limit_tolerance'))
         driven = robot if isinstance(robot, DrivenRobot) else None
-        return StateInput(robot.joint_names, driven, effort, limits, node.locked_joints)
+        return StateInput(robot.joint_names, driven, effort, limits, node.locked_joints, self._velocities)
 
     def _connect(self, pipeline: TorquePipeline, inputs: Sequence[Input] = (), on_stop=None) -> None:
         """Let the hot path handle joint states by ``pipeline``, and further ``inputs``; ``on_stop`` is called last."""
@@ -88,6 +94,7 @@ class StateLoop(LifecycleTask):
         """Begin to publish torques, as soon as payload and gravity in force are known."""
         self._unheard_since = None
         self._payload_gravity.begin()
+        self._velocities.reset()
         self.pipeline.begin()
         self._announce()
         self._hot_path.start(self._schedule)
@@ -101,8 +108,14 @@ class StateLoop(LifecycleTask):
         self.pipeline.halted = reason
 
     def warnings(self) -> list[str]:
-        """Return what is wrong with payload and gravity, and that two sources say where the arm is."""
+        """Return what is wrong with payload, gravity and velocities, and that two sources say where the arm is."""
         found = self._payload_gravity.warnings()
+        unreported = self._velocities.unreported if self._needs_velocities else []
+        if unreported:
+            found.append(
+                f'velocities of {", ".join(unreported)} are 0 in all states, although the positions change: nothing is '
+                'damped there; have the driver report them'
+            )
         count, known = state_publishers.count_publishers(self._node), self.pipeline.publishers
         if known and min(count, len(known)) > 1:  # others have ended
             found.append(

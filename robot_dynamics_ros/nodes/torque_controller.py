@@ -51,6 +51,7 @@ class TorqueController(BaseNode):
             renew=law.make,
             reports=(law.report,),
             warns=law.warnings,
+            needs_velocities=True,
         )
 
     def _check_gains(self, name: str, values) -> None:

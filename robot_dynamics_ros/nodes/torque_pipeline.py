@@ -264,6 +264,7 @@ class TorquePipeline:
             return self._reject(verdict.value)
         state.resumed, state.pause, state.period = gate.resumes(stamp), gate.pause(stamp), gate.period
         state.elapsed = gate.elapsed(stamp)
+        state.check_velocity()
         result = self.law.torque(state, self._torque)
         if result is not TORQUE:
             return self._unanswered(result)

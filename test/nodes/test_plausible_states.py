@@ -144,3 +144,39 @@ def test_services_refuse_degrees_and_have_measured_joints_in_their_requests(proc
     motion = ros.trajectory(ALL, 0, (0.0, [0.8, *Q]), (1.0, [0.8, 0.3, 28.6]))
     wrong = asked(CheckTrajectory, server._check_trajectory, trajectory=motion)
     assert wrong.message.startswith("trajectory point 1: joint 'elbow': position 28.6 is beyond its limits")
+
+
+@pytest.fixture
+def controller(process):
+    return Node(process, TorqueController, 'torso_tilt: 0.0')
+
+
+def test_velocities_of_the_other_sign_end_the_torques_of_a_node_that_needs_them(process, controller):
+    gravity = Node(process, GravityCompensationNode, 'torso_tilt: 0.0')
+    found = {node: [] for node in (controller, gravity)}
+    for t in np.arange(0.0, 0.4, 0.004):
+        q, qd = [0.3 + 0.8 * t, 0.5], [-0.8, 1e-3]
+        for node, reasons in found.items():
+            reasons.append(node.give(NAMES, q, qd))
+    assert not any(found[gravity])  # its torque does not depend on them
+    reasons = found[controller]
+    began = next(k for k, reason in enumerate(reasons) if reason)
+    assert 0 < began < 20  # 0.08 s, in which the arm moves by 0.06 rad
+    assert all(reason.startswith("velocity of joint 'shoulder' contradicts its position") for reason in reasons[began:])
+    assert controller.status().message.startswith(
+        "velocity of joint 'shoulder' contradicts its position, which moved by"
+    )
+
+
+def test_a_velocity_of_fifteen_times_its_limit_gets_no_torque(controller):
+    assert controller.give(NAMES, Q) == ''
+    reason = controller.give(NAMES, Q, [0.0, 45.0])
+    assert reason.startswith("velocity of joint 'elbow' is 45 rad/s or m/s, above 3 times its limit 3")
+    assert controller.give(NAMES, Q) == '' and len(controller.sent) == 2
+
+
+def test_a_driver_that_reports_no_velocities_is_a_warning_where_they_are_needed(controller):
+    for t in np.arange(0.0, 0.6, 0.004):
+        assert controller.give(NAMES, [0.3 + 0.5 * t, 0.5]) == ''
+    status = controller.status()
+    assert status.level == b'\1' and status.message.startswith('velocities of shoulder are 0 in all states')
