@@ -140,6 +140,11 @@ class AdaptiveLaw:
         """Wrap ``law``."""
         self._law, self._adaptation = law, adaptation
 
+    @property
+    def reference(self) -> np.ndarray | None:
+        """Position (n, rad or m) at which the last torque holds the arm, or to which it leads."""
+        return self._law.reference
+
     def warm_up(self) -> None:
         """Compile the kernels that ``torque`` calls."""
         self._law.warm_up()

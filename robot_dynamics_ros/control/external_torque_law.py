@@ -30,6 +30,8 @@ EFFORTS = 10.0
 class ExternalTorqueLaw:
     """tau_ext of each joint state by ``observer``; ``detector`` and ``learning`` are updated with it."""
 
+    reference = None
+
     def __init__(
         self,
         robot: Robot,

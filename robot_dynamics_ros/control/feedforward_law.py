@@ -31,6 +31,7 @@ class FeedforwardLaw:
         """Compute ``terms``, a blended ``Compensation``, at ``desired`` (3, n), which ``source`` writes."""
         self._source, self._terms = source, terms
         self._q, self._qd, self._qdd = desired
+        self.reference = self._q
         self._measured = evaluate_at_measured
 
     def warm_up(self) -> None:

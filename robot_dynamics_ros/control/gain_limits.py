@@ -149,13 +149,19 @@ class SamplingLimit:
 class SampledLaw:
     """A control law that gives no torque until the period of the states is known and within the limit of its gains.
 
-    It is judged once after each activation: a machine that is late for a while does not end the torques.
+    It is judged once after each activation: a machine that is late for a while does not end the torques. The
+    diagnostics judge it again and again.
     """
 
     def __init__(self, law: Law, limit: SamplingLimit, refuse: Callable[[str], object]):
         """Wrap ``law``; ``refuse(reason)`` logs that its gains are refused."""
         self._law, self._limit, self._refuse = law, limit, refuse
         self._is_within, self._refused = False, UNKNOWN_PERIOD
+
+    @property
+    def reference(self) -> np.ndarray | None:
+        """Position (n, rad or m) at which the last torque holds the arm, or to which it leads."""
+        return self._law.reference
 
     def warm_up(self) -> None:
         """Compile the kernels that ``torque`` calls."""

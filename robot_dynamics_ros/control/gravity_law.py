@@ -9,6 +9,8 @@ from robot_dynamics_ros.control.payload_blending import PayloadBlender
 class GravityLaw:
     """tau = g(q) at the measured positions."""
 
+    reference = None
+
     def __init__(self, gravity: PayloadBlender):
         """Set the blended gravity torque."""
         self._gravity = gravity

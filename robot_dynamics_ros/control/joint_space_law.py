@@ -52,6 +52,7 @@ class JointSpaceLaw:
         self._source, self._desired = source, tuple(desired)  # views, made once
         self._control, self._hold, self._feedforward = control, hold, feedforward
         self._hold_position, self._zeros = position, np.zeros(desired.shape[1])
+        self.reference: np.ndarray = position.position
         # of the present motion, False or None without one
         self._follows: bool  # it has been followed, and is not held any more
         self._lost: Result | None  # why its feedforward torque is missing; the arm is not held to wait for it
@@ -104,6 +105,7 @@ class JointSpaceLaw:
             feedforward = self._feedforward.effort
         self._hold_position.release()
         self._follows, self._lost, self._waits_since = True, None, None
+        self.reference = self._desired[0]
         self._control.torque(state.time, state.q, state.qd, self._desired, feedforward, out=out)
         return TORQUE
 
@@ -131,11 +133,13 @@ class JointSpaceLaw:
         self._follows, self._waits_since = False, None
         end = self._desired[0]
         self._hold_position.hold_at(end)
+        self.reference = end
         self._hold.torque(state.time, state.q, state.qd, end, out=out)
         return TORQUE
 
     def _hold_at(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque that holds the arm at the hold position."""
         self._hold_position.update(state)
+        self.reference = self._hold_position.position
         self._hold.torque(state.time, state.q, state.qd, self._hold_position.position, out=out)
         return TORQUE

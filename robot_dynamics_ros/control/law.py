@@ -81,6 +81,10 @@ class MeasuredState:
 class Law(Protocol):
     """A control law for joint torques."""
 
+    @property
+    def reference(self) -> np.ndarray | None:
+        """Position (n, rad or m) at which the last torque holds the arm, or to which it leads; None: at none."""
+
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque of each joint for ``state``.
 

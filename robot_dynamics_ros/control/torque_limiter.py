@@ -24,11 +24,12 @@ REASONS = {
 EFFORT, RATE, NOT_FINITE = (int(flag) for flag in Limited)
 
 
-def _limit(limit, rate, last, found_by_joint, enforced, torque, elapsed) -> int:
+def _limit(limit, rate, last, found_by_joint, limited, enforced, torque, elapsed) -> int:
     """Limit |torque| <= limit and |torque - last| <= rate elapsed, (n) each, rate 0: none; return the flags.
 
-    Writes torque, where the limits are ``enforced``, ``last`` = torque, and adds the flags of each joint to
-    ``found_by_joint`` (n). If an entry is not finite, torque and ``last`` are not changed.
+    Writes torque, where the limits are ``enforced``, ``last`` = torque, adds the flags of each joint to
+    ``found_by_joint`` (n), and counts torques that were limited in effort and in rate in ``limited`` (2, n). If an
+    entry is not finite, torque and ``last`` are not changed.
     """
     found = 0
     for k in range(torque.shape[0]):
@@ -44,6 +45,7 @@ def _limit(limit, rate, last, found_by_joint, enforced, torque, elapsed) -> int:
                 torque[k] = limit[k] if torque[k] > 0.0 else -limit[k]
             found_by_joint[k] |= EFFORT
             found |= EFFORT
+            limited[0, k] += 1
         # |tau - last| <= rate elapsed
         step = rate[k] * elapsed
         if rate[k] > 0.0 and abs(torque[k] - last[k]) > step:
@@ -51,6 +53,7 @@ def _limit(limit, rate, last, found_by_joint, enforced, torque, elapsed) -> int:
                 torque[k] = last[k] + step if torque[k] > last[k] else last[k] - step
             found_by_joint[k] |= RATE
             found |= RATE
+            limited[1, k] += 1
         last[k] = torque[k]
     return found
 
@@ -79,6 +82,8 @@ class TorqueLimiter:
         Number of torques by reason since the last ``reset``.
     by_joint : ndarray of int, (n,)
         Flags (``Limited``) of each joint since the last ``reset``.
+    limited : ndarray of int, (2, n)
+        Number of torques of each joint that were limited in effort, and in rate; ``reset`` leaves it.
     """
 
     def __init__(self, effort_limit, rate_limit, enforced: bool = True):
@@ -86,9 +91,10 @@ class TorqueLimiter:
         self.effort_limit, self.rate_limit = effort_limit, rate_limit
         self.last = np.zeros(len(effort_limit))
         self.by_joint = np.zeros(len(effort_limit), np.int64)
+        self.limited = np.zeros((2, len(effort_limit)), np.int64)
         self.counts = dict.fromkeys(REASONS, 0)
-        example = np.zeros(len(effort_limit)), 0.0
-        self._limit = bound(_limit, effort_limit, rate_limit, self.last, self.by_joint, enforced, then=example)
+        counted = self.last, self.by_joint, self.limited
+        self._limit = bound(_limit, effort_limit, rate_limit, *counted, enforced, then=(np.zeros_like(self.last), 0.0))
 
     def apply(self, torque: np.ndarray, elapsed: float) -> bool:
         """Limit a torque in place.

@@ -1,7 +1,10 @@
 """Control loop of a torque node: joint states in, torques out, by the ``TorquePipeline`` of a control law."""
 
+import math
+import time
 from collections.abc import Callable, Sequence
 
+from robot_dynamics_ros.control.arm_watch import ArmWatch
 from robot_dynamics_ros.control.fade_in import FadeIn
 from robot_dynamics_ros.control.law import Law
 from robot_dynamics_ros.control.timeout_fallback import timeout_fallback
@@ -38,31 +41,37 @@ class ControlLoop(StateLoop):
         reports: Sequence[Callable[[], dict[str, str]]] = (),
         warns: Callable[[], list[str]] | None = None,
         needs_velocities: bool = False,
+        slow: Callable[[float], str] | None = None,
     ):
         """Connect the pipeline of ``law`` and ``output`` with the topics of ``node``, a BaseNode.
 
         ``inputs`` are further topics of the hot path's thread; ``fields`` and those that ``reports`` return are added
         to the diagnostics, and so is what ``warns`` returns; ``renew`` makes the law again at each activation.
-        ``needs_velocities``: torques depend on measured ones.
+        ``needs_velocities``: torques depend on measured ones. ``slow(period)`` says why states of this period (s) are
+        too rare, '' where they are not.
         """
         super().__init__(node, arm.payload_gravity, needs_velocities)
         self.arm, self._output, self.trajectory = arm, output, trajectory
         self._fields, self._renew = {} if fields is None else fields, renew
-        self._reports, self._warns = reports, warns
+        self._reports, self._warns, self._slow = reports, warns, slow
         takes_commands, ramp_time = arm.policy.takes_commands, node.value('ramp_time')
         self._command_ramp = COMMAND_RAMPS[node.value('on_deactivate')](ramp_time) if takes_commands else None
         gravity = arm.gravity if 'gravity' in arm.policy.terms else None
+        state, limiter = self._state_input(), TorqueLimiter(arm.effort_limit, arm.rate_limit, enforced=takes_commands)
         locked = node.locked_joints
+        tolerance = node.value('start_tolerance') if node.has_parameter('start_tolerance') else 0.0
+        self._watch = ArmWatch(arm.robot.joint_names, limiter, self._error, state.q, tolerance or math.inf)
         pipeline = TorquePipeline(
             PipelineClock(node),
-            self._state_input(),
+            state,
             self._gate,
             law,
             FadeIn(arm.robot.nv, arm.fade_in_time),
-            TorqueLimiter(arm.effort_limit, arm.rate_limit, enforced=takes_commands),
+            limiter,
             timeout_fallback(node.value('on_stale'), gravity, arm.robot.nv, ramp_time, lambda: locked.are_right),
             output,
             arm.payload_gravity,
+            self._error,
             node.clock_watch.look,
             node.crashed,
             node.refuse,
@@ -94,9 +103,23 @@ class ControlLoop(StateLoop):
         if continues:
             self.pipeline.continue_from(before.pipeline)
 
+    def begin(self) -> None:
+        """Begin to publish torques, as soon as payload and gravity in force are known."""
+        super().begin()
+        self._watch.reset(time.monotonic(), self.pipeline.counts.published)
+
+    def errors(self) -> list[str]:
+        """Return which joints are not where the torques hold or lead them, or move away while theirs is limited."""
+        return self._watch.errors if self._node.active else []
+
     def warnings(self) -> list[str]:
-        """Return what is wrong with payload, gravity, joint states, commands and further inputs."""
+        """Return what is wrong with payload, gravity, joint states, torques, commands and further inputs."""
         found = super().warnings()
+        if self._node.active:
+            self._watch.look(time.monotonic(), self.pipeline.counts.published)
+            found += self._watch.warnings
+            slow = self._slow(self._gate.period) if self._slow and self._gate.period else ''
+            found += [slow] if slow else []
         if self._node.active and self.pipeline.fades_in:
             found.append('fading in')
         topic = self._output.command_topic

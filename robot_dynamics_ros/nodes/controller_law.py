@@ -28,6 +28,7 @@ class ControllerLaw:
         self.feedforward = FeedforwardInput(node, arm, node.value('feedforward_age_limit'))
         self.fields: dict[str, str] = {}
         self._adaptation: Adaptation | None = None
+        self._limit: SamplingLimit | None = None
 
     def make(self) -> Law:
         """Return the law; DynamicsError names the parameter that is wrong."""
@@ -38,6 +39,7 @@ class ControllerLaw:
         make = self._adaptive if name == ADAPTIVE else self._fixed
         self._adaptation = None
         control, hold, limit = make(name, gains)
+        self._limit = limit
         self.fields['control law'], self.fields['period limit of the gains, s'] = name, f'{limit.period:.4g}'
         self.feedforward.reset()  # torques received before the activation are dropped
         source = self.feedforward if name == 'pd_feedforward' else None
@@ -51,6 +53,10 @@ class ControllerLaw:
         if fault:
             raise ArgumentError(fault)
         return law
+
+    def too_slow(self, period: float) -> str:
+        """Return why the gains are unstable with joint states of a ``period`` (s), '' where they are not."""
+        return '' if self._limit is None else self._limit.fault(period)
 
     def report(self) -> dict[str, str]:
         """Return the fields of the diagnostics that change."""

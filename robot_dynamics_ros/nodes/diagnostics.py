@@ -33,9 +33,10 @@ class Diagnostics:
         """Publish the status; fields that can't be computed are an error of their own."""
         node = self._node
         try:
-            fields = node.task.report()
+            fields, errors = node.task.report(), node.task.errors()
             warnings = [*node.task.warnings(), *node.description.warnings()]
-            level, message = self._level(warnings), '; '.join(filter(None, [node.silence, *warnings])) or 'publishing'
+            said = '; '.join(filter(None, [node.silence, *errors, *warnings]))
+            level, message = self._level(warnings, errors), said or 'publishing'
         except Exception as error:  # the node goes on, whatever can't be reported
             fields, level, message = {}, DiagnosticStatus.ERROR, f'diagnostics failed: {error!r}'
             node.get_logger().error(message, throttle_duration_sec=60.0)
@@ -56,8 +57,8 @@ class Diagnostics:
         if self._node.robot is not None:
             self.publish()
 
-    def _level(self, warnings: list[str]) -> bytes:
-        """Return the diagnostic level, with the ``warnings`` of the task."""
-        if self._node.crash:
+    def _level(self, warnings: list[str], errors: list[str]) -> bytes:
+        """Return the diagnostic level, with ``warnings`` and ``errors`` of the task."""
+        if self._node.crash or errors:
             return DiagnosticStatus.ERROR
         return DiagnosticStatus.WARN if self._node.silence or warnings else DiagnosticStatus.OK

@@ -69,6 +69,7 @@ class ExternalTorqueLoop(StateLoop):
             None,
             ExternalTorqueTopics(node, state, self._wrench, self._detector),
             carried,
+            self._error,
             node.clock_watch.look,
             node.crashed,
             node.refuse,

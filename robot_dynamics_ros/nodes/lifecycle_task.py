@@ -34,6 +34,10 @@ class LifecycleTask:
         """Return what is wrong although the node publishes, and what to do: the diagnostics become a warning."""
         return []
 
+    def errors(self) -> list[str]:
+        """Return what is worse than the warnings, which are asked first: the diagnostics become an error."""
+        return []
+
     def report(self) -> dict[str, str]:
         """Return the task's fields of the diagnostics."""
         return {}

@@ -9,7 +9,9 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+from robot_dynamics_ros.control.continuous_joints import turns
 from robot_dynamics_ros.control.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.position_error import PositionError
 from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.torque_limiter import Limited
@@ -51,6 +53,7 @@ class StateLoop(LifecycleTask):
         self._schedule = Schedule(node.value('realtime_priority'), cores, node.value('lock_memory'))
         self._gate = StateGate(node.value('age_limit'))
         self._velocities = VelocityCheck(node.robot)
+        self._error = PositionError(turns(node.robot))
         reset = node.create_service(Trigger, '~/reset', self._on_reset)
         node.resources.callback(node.destroy_service, reset)
 

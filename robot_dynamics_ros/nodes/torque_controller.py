@@ -52,6 +52,7 @@ class TorqueController(BaseNode):
             reports=(law.report,),
             warns=law.warnings,
             needs_velocities=True,
+            slow=law.too_slow,
         )
 
     def _check_gains(self, name: str, values) -> None:

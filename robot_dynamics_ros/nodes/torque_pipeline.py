@@ -13,6 +13,7 @@ import numpy as np
 
 from robot_dynamics_ros.control.fade_in import FadeIn
 from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE, Law, Outcome, Result
+from robot_dynamics_ros.control.position_error import PositionError
 from robot_dynamics_ros.control.state_gate import ACCEPTED, StateGate
 from robot_dynamics_ros.control.timeout_fallback import GravityFallback, RampToZero, Timeout
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
@@ -114,22 +115,23 @@ class TorquePipeline:
         fallback: GravityFallback | RampToZero | None,
         output: Output,
         awaited: Awaited,
+        error: PositionError,
         look_at_clock: Callable[[], object],
         crashed: Callable[[Exception], object],
         refuse: Callable[[str], object],
     ):
         """Connect the parts.
 
-        No torque is published while ``awaited.missing`` is not ''. ``look_at_clock()`` makes the ramps of payload and
-        gravity follow a clock that was set back. ``crashed(error)`` handles an exception, ``refuse(reason)`` logs that
-        a state was rejected.
+        No torque is published while ``awaited.missing`` is not ''. ``error`` compares positions with where the law
+        holds or leads the arm. ``look_at_clock()`` makes the ramps of payload and gravity follow a clock that was set
+        back. ``crashed(error)`` handles an exception, ``refuse(reason)`` logs that a state was rejected.
         """
         self._clock, self._state, self._gate, self.law = clock, state, gate, law
         self._fade_in, self.limiter, self.fallback = fade_in, limiter, fallback
         self._publish, self._publish_command = output.publish, output.publish_command
-        self._awaited, self._look_at_clock = awaited, look_at_clock
+        self._awaited, self._look_at_clock, self._add_error = awaited, look_at_clock, error.add
         self._crashed, self._refuse = crashed, refuse
-        self._torque, self._nothing, state.sent = *np.zeros((2, len(limiter.last))), limiter.last
+        self._torque, state.sent = np.zeros(len(limiter.last)), limiter.last
         self.counts = Counts()
         self.silence, self.halted = NO_INPUT, ''
         self._seen: float | None = None  # steady time of the last state since activation, s
@@ -270,24 +272,18 @@ class TorquePipeline:
             return self._unanswered(result)
         gate.used = self._stamp = stamp
         passing = self._passing(steady, now)
-        self._begin_fade_in(passing)
+        longest = max(gate.limit, INTERRUPTION)
+        self._fade_in.begin(passing, self._answered, self._sent, self.limiter.last, longest)
         if not self._send(self._publish, passing):
             return self._fall_back(NOT_FINITE)
         gate.answered, self._answered = stamp, passing
         self._timeout.restart(passing)
         self.counts.published += 1
+        if (reference := self.law.reference) is not None:
+            self._add_error(reference, state.q)
         if self.fallback:
             self.fallback.record(state.q, self._torque)
         return ''
-
-    def _begin_fade_in(self, passing: float) -> None:
-        """Restart the fade-in at an activation, from zero after a long time, and after a pause if it has ended."""
-        longest = max(self._gate.limit, INTERRUPTION)
-        if self._answered is None:
-            recent = self._sent is not None and 0.0 <= passing - self._sent <= longest
-            self._fade_in.restart(self.limiter.last if recent else self._nothing)
-        elif passing - self._answered > longest and not self._fade_in.runs:
-            self._fade_in.restart(self.limiter.last)
 
     def _unanswered(self, result: Result) -> str:
         """Let the fallback act where an input is missing, reset it where no torque is needed; return the reason."""
@@ -326,7 +322,7 @@ class TorquePipeline:
         return self._fall_back(f'joint state rejected: {why}')
 
     def _fall_back(self, reason: str) -> str:
-        """Publish the torque of the fallback where usable states are overdue; return why, else ``reason``."""
+        """Publish the torque of the fallback where usable states are overdue; return why, else the ``reason`` alone."""
         if self.fallback is None or not self.fallback.armed:
             return reason
         steady, now = time.monotonic(), self._clock.now()
@@ -343,7 +339,8 @@ class TorquePipeline:
                 fallback.reset()
             if not fallback.fades_in:
                 self._fade_in.restart(self.limiter.last)
-            return self.fallback.reason
+            said = fallback.reason
+            return reason if reason.startswith(said) else '; '.join(filter(None, (said, reason)))
         except DynamicsError as error:
             self.fallback.reset()
             return f'{self.fallback.reason}: {error}'

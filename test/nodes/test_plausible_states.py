@@ -180,3 +180,45 @@ def test_a_driver_that_reports_no_velocities_is_a_warning_where_they_are_needed(
         assert controller.give(NAMES, [0.3 + 0.5 * t, 0.5]) == ''
     status = controller.status()
     assert status.level == b'\1' and status.message.startswith('velocities of shoulder are 0 in all states')
+
+
+@pytest.fixture
+def passing(monkeypatch):
+    """Return a function that lets so many s pass for the diagnostics."""
+    steady = [time.monotonic()]
+    monkeypatch.setattr('robot_dynamics_ros.nodes.control_loop.time.monotonic', lambda: steady[0])
+
+    def passing(duration):
+        steady[0] += duration
+
+    return passing
+
+
+def test_a_torque_that_is_limited_while_the_arm_falls_is_a_warning_then_an_error(controller, passing):
+    controller.task.pipeline.limiter.effort_limit[:] = 1.0  # far from what gravity needs
+    levels, messages = [], []
+    for second in range(4):
+        for t in second + np.arange(0.0, 1.0, 0.004):
+            assert controller.give(NAMES, [0.3 + 0.08 * t**2, 0.5], [0.16 * t, 0.0]) == ''
+        passing(1.0)
+        status = controller.status()
+        levels.append(status.level)
+        messages.append(status.message)
+    assert levels == [b'\1', b'\2', b'\2', b'\2'], messages
+    assert "torque of joint 'shoulder' beyond the effort limit in" in messages[0]
+    assert "joint 'shoulder' moves away while its torque is limited" in messages[1]
+    assert "joint 'shoulder' was 1.27" in messages[3] and 'more than start_tolerance (0.5)' in messages[3]
+
+
+def test_states_that_became_slower_than_the_gains_allow_are_a_warning_within_a_second(controller, passing):
+    limit = controller.task._slow.__self__._limit.period
+    assert PERIOD * 1e-9 < limit < 0.03
+    for _ in range(100):
+        assert controller.give(NAMES, Q) == ''
+    passing(1.0)
+    assert controller.status().level == b'\0'
+    for _ in range(25):  # in one second
+        assert controller.give(NAMES, Q, period=40_000_000) == ''
+    passing(1.0)
+    status = controller.status()
+    assert status.level == b'\1' and 'sampled control is unstable from 2 on' in status.message

@@ -28,6 +28,18 @@ def test_a_fallback_without_a_torque_publishes_nothing_and_says_why():
     assert not parts.pause(500.03)
 
 
+def test_a_fallback_says_why_it_acts():
+    parts = Parts()
+    parts.pipeline._refuse = lambda reason: None
+    parts.state(500.0)
+    for k in range(3):
+        parts.time = round((500.02 + 0.001 * k) * SECOND)
+        parts.pipeline.on_state(serialize_message(ros.joint_state(NAMES[:1], parts.time, [0.0], [0.0])))
+        parts.pause(500.0205 + 0.001 * k)
+        reason = "an input is missing: down to zero; joint state rejected: joint 'elbow' is missing; given: shoulder"
+        assert parts.pipeline.silence == reason
+
+
 def test_when_the_fallback_has_ended_a_last_state_without_a_joint_does_not_hide_that_none_comes(monkeypatch):
     parts = Parts()
     parts.pipeline._refuse = lambda reason: None

@@ -8,6 +8,7 @@ from rclpy.serialization import serialize_message
 
 from robot_dynamics_ros.control.fade_in import FadeIn
 from robot_dynamics_ros.control.law import TORQUE
+from robot_dynamics_ros.control.position_error import PositionError
 from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.timeout_fallback import RampToZero
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
@@ -38,7 +39,7 @@ class Ramp(RampToZero):
 class Parts:
     """A pipeline whose law, clock and publisher write down what they are asked."""
 
-    simulated, missing = True, ''
+    simulated, missing, reference = True, '', None
 
     def __init__(self, fade_in_time=0.0):
         self.calls, self.time = [], 500 * SECOND
@@ -54,6 +55,7 @@ class Parts:
             fallback=Ramp(self.calls),
             output=self,
             awaited=self,
+            error=PositionError(np.zeros(2)),
             look_at_clock=lambda: self.calls.append('look at the clock'),
             crashed=pytest.fail,
             refuse=pytest.fail,
