@@ -81,14 +81,14 @@ class Messages:
         for time in times:
             moving = [np.zeros(self.arm.n) if time == times[-1] else self.vector(size) for size in (0.5, 1.0)]
             points.append((time, position, *moving[: rates if draw() < 0.95 else 0]))
-            position = position + self.vector(0.3)
+            position = self.arm.within(position + self.vector(0.3))
         order = self.random.sample(range(self.arm.n), self.arm.n) if draw() < 0.3 else range(self.arm.n)
         shuffled = [(time, *(np.asarray(row)[order] for row in rows)) for time, *rows in points]
         return graph.trajectory([self.arm.names[k] for k in order], start, *shuffled)
 
     def motion(self, q, ahead: int = 0) -> JointTrajectory:
         """Return a valid trajectory of some seconds that starts ``ahead`` ns from now where the arm is, q."""
-        points = (0.0, q), (1.0, q + self.vector(0.3)), (4.0, q + self.vector(0.3))
+        points = (0.0, q), (1.0, self.arm.within(q + self.vector(0.3))), (4.0, self.arm.within(q + self.vector(0.3)))
         return graph.trajectory(self.arm.names, self._nodes.now + ahead, *points)
 
     def wrong_trajectory(self, q, tolerance: float) -> JointTrajectory:

@@ -12,6 +12,8 @@ from robot_dynamics_ros.formats.library import named_urdf, share_folder
 
 GRAVITY, NO_PAYLOAD = np.array([0.0, 0.0, -9.81]), np.zeros(10)
 TURN = 2.0 * np.pi
+TOLERANCE, FASTEST = 0.2, 3.0
+"""Positions may be so far (rad) beyond their limits, and velocities above theirs by this factor."""
 DESCRIPTION = named_urdf('aubo_i5').read_text(encoding='utf-8')
 INERTIA = (0, 3, 4, 3, 1, 5, 4, 5, 2)
 """Places of a 3 x 3 matrix's entries in ixx, iyy, izz, ixy, ixz, iyz."""
@@ -28,11 +30,20 @@ class Arm:
         self.robot = robot.with_binding('generic')
         self.names, self.n = list(robot.joint_names), len(robot.joint_names)
         self.effort, self.velocity = robot.limits.effort, robot.limits.velocity
+        self.lower, self.upper = robot.limits.lower - TOLERANCE, robot.limits.upper + TOLERANCE
         self.base, self.last = robot.link_names[0], robot.link_names[-1]
         self.continuous = np.isin(self.names, continuous)
         last, tip = (robot.link_pose(np.zeros(self.n), link) for link in (self.last, self.tip))
         self._tip = np.linalg.solve(last, tip)
         self._under = lru_cache(maxsize=64)(lambda *gravity: self.robot.with_gravity(gravity))
+
+    def accepts(self, q) -> bool:
+        """Return whether positions are within their limits."""
+        return bool(((self.lower <= q) & (q <= self.upper)).all())
+
+    def within(self, q) -> np.ndarray:
+        """Return the positions within the limits that are next to q."""
+        return np.clip(q, self.lower + 2.0 * TOLERANCE, self.upper - 2.0 * TOLERANCE)
 
     def payload(self, body) -> np.ndarray:
         """Return the ten numbers of a payload in a message; one without a frame is on the last link."""

@@ -4,7 +4,8 @@ RULES = {
     'CALLBACK': 'no exception leaves a callback, none needs its last net, the internal error, and no transition fails',
     'WHOLE': 'a torque is finite, of every joint, within the effort limits, and the same on all topics',
     'ONCE': 'a state gets at most one torque, with its stamp; nothing else gets one, and stamps do not go back',
-    'REJECTED': 'no torque for a state that is incomplete, too old, from the future or out of order',
+    'REJECTED': 'no torque for a state that is incomplete, too old, from the future or out of order, for positions '
+    'beyond the limits, or by velocities that cannot be right',
     'TERMS': 'a torque is the sum of the documented terms, each once, along a motion that may be followed, or holds '
     'the arm, with a payload and gravity that may be in force',
     'PUBLISHED': 'a usable state gets a torque where nothing that the torque needs is missing',

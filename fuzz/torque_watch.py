@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from load import LARGEST_COMPARED, SECOND, TOPICS, Load, ramp_of
 from node_settings import CONTROLLER, FEEDFORWARD
+from robots import FASTEST
 from torques import Torque, fault, is_within, read
 
 LONGEST, SHORTEST = 1.0, 0.005
@@ -153,7 +154,12 @@ class TorqueWatch:
     def is_usable(self, state: State) -> bool:
         """Return whether a state may get a torque by its stamp and positions."""
         in_time = state.stamp > 0 and abs(self.nodes.now - state.stamp) <= self.limits[1] * SECOND + 1e3
-        if state.q is None or not in_time or (self.answered is not None and state.stamp < self.answered):
+        if (
+            state.q is None
+            or not self.arm.accepts(state.q)
+            or not in_time
+            or (self.answered is not None and state.stamp < self.answered)
+        ):
             return False
         if not self.stamps or state.stamp > self.stamps[-1]:
             self.stamps.append(state.stamp)
@@ -162,6 +168,11 @@ class TorqueWatch:
     def is_complete(self, state: State) -> bool:
         """Return whether nothing is missing that the law of the node needs."""
         return state.qd is not None or not self.needs_velocity
+
+    def without_impossible(self, state: State) -> State:
+        """Return the state without velocities where they are faster than any arm."""
+        is_possible = state.qd is None or (np.abs(state.qd) <= FASTEST * self.arm.velocity).all()
+        return state if is_possible else state._replace(qd=None)
 
     def law(self, state: State) -> tuple[list[Option], bool]:
         """Return the admissible torques for a usable state, and whether one must be published."""
@@ -225,6 +236,7 @@ class TorqueWatch:
     def judge(self, act, state: State | None = None) -> list[Torque]:
         """Return the torques of what ``act()`` causes, for a state, None for none, checked and recorded."""
         act()
+        state = state and self.without_impossible(state)
         expected = self.expect(state) if state else self.timeout()
         torques = read(self.nodes.take(self.name))
         self.found.counts['torques' if state else 'torques without a state'] += len(torques)

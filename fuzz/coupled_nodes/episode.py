@@ -31,6 +31,7 @@ class Episode(Graph):
         self.context = found.context
         self.q, self.qd = self.messages.vector(0.5), np.zeros(self.arm.n)
         self.relay, self.tracks = 'before', True  # whether the arm is on the trajectory
+        self.moved = nodes.steady
 
     @property
     def limit(self) -> float:
@@ -162,7 +163,9 @@ class Episode(Graph):
             q, qd, _ = motion
             self.q, self.qd = q + self.messages.vector(0.003), qd + self.messages.vector(0.01)
             return
-        self.q, self.qd = self.q + self.messages.vector(0.002), self.messages.vector(0.02)
+        elapsed, self.moved = self.nodes.steady - self.moved, self.nodes.steady
+        self.qd = self.messages.vector(0.1)
+        self.q = self.arm.within(self.q + min(elapsed, 0.02) * self.qd)
         if self.random.random() < 0.002:
             self.q = self.messages.vector(1.5)
 

@@ -83,6 +83,46 @@ def wrong_state(e: Episode) -> None:
         e.absence(name)
 
 
+@move(0.5)
+def degrees(e: Episode) -> None:
+    """A state whose positions are in degrees, beyond the limits; the arm is where it was."""
+    e.pass_by(0.002)
+    limited = [k for k in range(e.arm.n) if not e.arm.continuous[k]]
+    q = np.where(np.arange(e.arm.n) == e.random.choice(limited), 60.0, e.q)
+    for name in TORQUE_NODES:
+        e.state(name, *e.messages.state(e.nodes.now, q, e.qd))
+        e.absence(name)
+    e.states()
+
+
+@move(0.5)
+def wrong_velocities(e: Episode) -> None:
+    """Velocities of fifteen times their limit, or of the other sign in a motion, after which nodes begin anew."""
+    e.pass_by(0.002)
+    if e.random.random() < 0.5:
+        fast = 15.0 * e.arm.velocity * e.random.choice((-1.0, 1.0))
+        for name in TORQUE_NODES:
+            e.state(name, *e.messages.state(e.nodes.now, e.q, fast))
+        e.states()
+        return
+    rate = np.where(e.q > 0.0, -0.5, 0.5)
+    for name in FOLLOWERS:
+        e.watches[name].unknown = True
+    for _ in range(round(0.4 / e.settings.period)):
+        e.pass_by(e.settings.period)
+        e.q, e.tracks = e.q + e.settings.period * rate, False
+        state, data = e.messages.state(e.nodes.now, e.q, -rate)
+        for name in TORQUE_NODES:
+            e.state(name, state, data)
+    for name in FOLLOWERS:
+        watch, why = e.watches[name], e.nodes.why(name)
+        judged = watch.active and watch.ready and watch.needs_velocity and state.qd is not None
+        found = not judged or 'contradicts its position' in why
+        e.found.check('REJECTED', found, f'{name}: velocities of the other sign: {why!r}')
+        e.restart(name, 'deactivated')
+    e.states()
+
+
 @move(5.0)
 def trajectory(e: Episode) -> None:
     """A trajectory, also a wrong one."""

@@ -12,11 +12,14 @@ from robot_dynamics_ros.control.gravity_law import GravityLaw
 from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.joint_space_law import NO_FEEDFORWARD, JointSpaceLaw
 from robot_dynamics_ros.control.law import TORQUE
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.ramp import Ramp
 from robot_dynamics_ros.control.state_gate import ACCEPTED, StateGate
 from robot_dynamics_ros.control.timeout_fallback import RampToZero
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
+from robot_dynamics_ros.control.velocity_check import VelocityCheck
+from robot_dynamics_ros.messages.joint_state import StateInput
 from robot_dynamics_ros.nodes import base_node, configuration, control_loop, torque_pipeline, torque_producers
 from robot_dynamics_ros.nodes.feedforward_input import FeedforwardInput, Torques
 from robot_dynamics_ros.nodes.hot_path import HotPath
@@ -112,6 +115,16 @@ def _replayed(pipeline, why):
     return why
 
 
+def _anywhere(limits, robot, tolerance):
+    """A tolerance is none."""
+    LIMITS(limits, robot, 1e6)
+
+
+def _too_fast(check, state):
+    fault = VELOCITY(check, state)
+    return fault if fault and 'times its limit' in fault.reason else None
+
+
 def _starts_now(follower, trajectory, start, now, is_exact, sent):
     """A trajectory starts where it arrives."""
     RECEIVE(follower, trajectory, sent, sent, is_exact, sent)
@@ -150,6 +163,7 @@ def _held_anew(hold, state):
 
 
 GRAVITY, PUBLISH, RECEIVE = GravityLaw.torque, TorqueTopics.publish, TrajectoryFollower.receive
+LIMITS, VELOCITY = PositionLimits.__init__, VelocityCheck.fault
 FAULT, FOLLOWED, RAMP = FeedforwardInput.fault, PayloadGravityInput._followed, RampToZero.torque
 NEVER = property(lambda _: False, nothing)
 LIMITER = {
@@ -165,6 +179,9 @@ FAULTS = {
     'a torque is published twice': ('ONCE', 'states', TorqueTopics, 'publish', _published_twice),
     'a rejected state gets the last torque': ('REJECTED', 'wrong_state', TorquePipeline, '_reject', _replayed),
     'no state is rejected': ('REJECTED', 'wrong_state', StateGate, 'check', lambda *_: ACCEPTED),
+    'any position is accepted': ('REJECTED', 'degrees', PositionLimits, '__init__', _anywhere),
+    'any velocity is accepted': ('REJECTED', 'wrong_velocities', StateInput, 'check_velocity', nothing),
+    'only a velocity that is too fast is rejected': ('REJECTED', 'wrong_velocities', VelocityCheck, 'fault', _too_fast),
     'a node goes on after deactivation': ('DEACTIVATED', 'restart', HotPath, 'stop', lambda _: True),
     'no last command is sent': ('DEACTIVATED', 'states restart', TorquePipeline, 'finish', lambda *_: '', ENDS),
     'a trajectory survives activation': ('TERMS', 'trajectory restart', TrajectoryFollower, 'stop', nothing),
