@@ -48,29 +48,30 @@ class Ramp(Generic[Value]):
         now, then = self.numbers(self.after, other.after)
         return np.allclose(now, then, rtol=1e-9, atol=1e-12)
 
-    def without_step(self: Self, held: Self, now: int) -> Self:
+    def without_step(self: Self, held: Self, now: int, may_be_asked_for: bool = True) -> Self:
         """Return the ramp to follow instead of ``held`` from ``now`` (ns) on, so that the value makes no step.
 
         It is this ramp where each number of its value is the held one to within what the two ramps change in ``LATE``
         before or after ``now``, and also where it has no duration and begins at the held value: that step was asked
-        for. Else it is a ramp from the held value to ``after``, over what is left of this ramp, ``SHORTEST`` at least.
+        for, unless it may have been made long ago (``may_be_asked_for`` False). Else it is a ramp from the held value
+        to ``after``, over what is left of this ramp, ``SHORTEST`` at least.
         """
         value = held.at(now)
         # the change of numbers near the largest one overflows: then nothing is known of a step
         with np.errstate(over='ignore', invalid='ignore'):
-            continues = self._continues(held, value, now)
+            continues = self._continues(held, value, now, may_be_asked_for)
         if continues:
             return self
         left = self.start + self.duration - now if self.duration else 0
         return replace(self, before=value, start=now, duration=max(left, SHORTEST))
 
-    def _continues(self: Self, held: Self, value: Value, now: int) -> bool:
+    def _continues(self: Self, held: Self, value: Value, now: int, may_be_asked_for: bool) -> bool:
         """Return whether the step from ``held``, which has ``value`` at ``now``, is small or was asked for."""
         before, after, held_before, held_after, held_now, own = self.numbers(
             self.before, self.after, held.before, held.after, value, self.at(now)
         )
         rounding = ROUNDING * np.abs([before, after, held_now]).max(initial=0.0)
-        if not self.duration and (np.abs(held_now - before) <= rounding).all():
+        if may_be_asked_for and not self.duration and (np.abs(held_now - before) <= rounding).all():
             return True
         room = rounding + _late(self, after - before, now) + _late(held, held_after - held_before, now)
         return bool((np.abs(held_now - own) <= room).all())

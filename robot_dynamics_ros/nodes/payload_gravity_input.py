@@ -218,7 +218,9 @@ class PayloadGravityInput:
         """Return the ramp that follows the message ``told``; where it makes no step, a warning is logged."""
         if not self.in_use:
             return told
-        ramp = told.without_step(held, self._node.get_clock().now().nanoseconds)
+        # a first message may be of a change that was made long ago
+        is_first = topic not in self._applied
+        ramp = told.without_step(held, self._node.get_clock().now().nanoseconds, may_be_asked_for=not is_first)
         if ramp is not told:
             self._node.get_logger().warning(
                 f'{topic} does not begin at the value in force: ramp over {ramp.duration * 1e-9:g} s; it is late, '

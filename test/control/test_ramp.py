@@ -78,6 +78,14 @@ def test_a_ramp_that_continues_what_is_held_is_followed_as_it_is(held, told):
     assert told.without_step(held, NOW) is told
 
 
+def test_a_first_message_asks_for_no_step():
+    told = ramp(TOOL, start=NOW - 9 * SECOND, duration=0)
+    nothing = PayloadRamp()
+    assert told.without_step(nothing, NOW) is told
+    followed = told.without_step(nothing, NOW, may_be_asked_for=False)
+    assert (followed.at(NOW), followed.after, followed.duration) == (NOTHING, TOOL, SHORTEST)
+
+
 def test_a_request_that_cuts_a_ramp_short_is_followed_as_it_is():
     under_way = ramp(TOOL, OTHER, NOW - SECOND // 5)
     told = under_way.to('ee_link', Payload(0.5, (0.0, 0.0, 0.0)), NOW, 0.3)

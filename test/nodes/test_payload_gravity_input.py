@@ -89,14 +89,15 @@ def test_without_a_server_a_node_waits_and_says_what_to_do(process):
     )
 
 
-def test_a_node_that_awaits_no_payload_begins_at_once_and_follows_a_later_server_by_a_ramp(process):
+@pytest.mark.parametrize('ramp_time', [0.5, 0.0])
+def test_a_node_that_awaits_no_payload_begins_at_once_and_follows_a_later_server_by_a_ramp(process, ramp_time):
     follower = process.node(Follower, awaited=False)
     follower.start()
     assert follower.payload_gravity.missing == '' and mass_of(follower) == 0.0
     assert follower.payload_gravity._timer.is_canceled()
     follower.payload_gravity.in_use = True  # as the pipeline says at the first state
     publisher = process.node(BaseNode, name='hand').create_publisher(PayloadState, 'payload_state', WITH_LIVELINESS)
-    publisher.publish(PayloadState(mass=2.0, frame='ee_link', ramp_time=0.5))  # a ramp that was over long ago
+    publisher.publish(PayloadState(mass=2.0, frame='ee_link', ramp_time=ramp_time))  # it was over long ago
     process.spin_until(lambda: mass_of(follower) == 2.0, 'the payload')
     ramp = follower.payload_gravity.current.payload
     assert (follower.payload_gravity.missing, ramp.before, ramp.duration) == ('', {}, SHORTEST)
