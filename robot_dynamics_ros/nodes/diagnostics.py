@@ -33,8 +33,8 @@ class Diagnostics:
         """Publish the status; fields that can't be computed are an error of their own."""
         node = self._node
         try:
-            fields, errors = node.task.report(), node.task.errors()
-            warnings = [*node.task.warnings(), *node.description.warnings()]
+            fields, warnings, errors = node.task.report(), node.task.warnings(), node.task.errors()
+            warnings += node.description.warnings()
             said = '; '.join(filter(None, [node.silence, *errors, *warnings]))
             level, message = self._level(warnings, errors), said or 'publishing'
         except Exception as error:  # the node goes on, whatever can't be reported
