@@ -213,7 +213,8 @@ void FeedforwardEffortController::start_background(
   const DynamicsLibrary & library, const std::shared_ptr<EffortLaw> & law, const std::vector<double> & torque_scale)
 {
   auto & node = *get_node();
-  const auto payload_gravity = PayloadGravityInput::create(node, law, parameters_.await_load, since_participant());
+  const auto payload_gravity =
+    PayloadGravityInput::create(node, law, parameters_.await_payload_gravity, since_participant());
   EffortReports reports(
     node, {library, law, cycle_, payload_gravity, topic_, counts_, torque_scale,
       rate_limits(parameters_.rate_limit, joints_)});

@@ -51,14 +51,16 @@ public:
            "dynamics_server" : "";
   }
 
-  /// Why an activation is refused that requires a message (await_load); '' where it is not.
+  /// Why an activation is refused that requires a message (await_payload_gravity); '' where it is not.
   static std::string lacks(const ServerTopic & topic)
   {
     if (topic.applied) {
       return "";
     }
-    return topic.refusal.empty() ? topic.name + " is awaited (await_load), but no message came: activate dynamics_server" :
-           "refused: " + topic.refusal;
+    if (!topic.refusal.empty()) {
+      return "refused: " + topic.refusal;
+    }
+    return topic.name + " is awaited (await_payload_gravity), but no message came: activate dynamics_server";
   }
 };
 

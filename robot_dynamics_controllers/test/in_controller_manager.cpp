@@ -140,7 +140,8 @@ protected:
       });
     ASSERT_TRUE(controller);
     std::vector<rclcpp::Parameter> parameters = {
-      {"library", PENDULUM}, {"update_rate", RATE}, {"ramp_time", 0.1}, {"preset", "effort_controller"}};
+      {"library", PENDULUM}, {"update_rate", RATE}, {"ramp_time", 0.1}, {"preset", "effort_controller"},
+      {"await_payload_gravity", false}};
     parameters.insert(parameters.end(), more.begin(), more.end());
     for (const auto & result : controller->get_node()->set_parameters(parameters)) {
       ASSERT_TRUE(result.successful) << result.reason;
@@ -335,7 +336,7 @@ TEST_F(InControllerManager, keeps_zero_where_the_controller_above_stops_after_a_
 
 TEST_F(InControllerManager, is_not_activated_before_payload_and_gravity_that_are_required)
 {
-  load({rclcpp::Parameter("await_load", true)});
+  load({rclcpp::Parameter("await_payload_gravity", true)});
   configure(NAME);
   cycles_until(
     [&] {

@@ -282,7 +282,7 @@ def test_configuring_waits_for_a_server_that_may_be_there():
 def test_what_a_missing_message_means():
     assert server_texts((0, 0, 0)) == [
         '',
-        'topic is awaited (await_load), but no message came: activate dynamics_server',
+        'topic is awaited (await_payload_gravity), but no message came: activate dynamics_server',
     ]
     warning, lacks = server_texts((1, 0, 0))
     assert warning.startswith('topic has a publisher, but no message came; that of the export counts') and lacks

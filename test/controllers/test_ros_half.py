@@ -19,7 +19,7 @@ PACKAGE = TREE / 'robot_dynamics_controllers'
 SOURCE = PACKAGE / 'src'
 CONTROLLER = 'feedforward_effort_controller'
 ENTRIES = yaml.safe_load((SOURCE / f'{CONTROLLER}_parameters.yaml').read_text(encoding='utf-8'))[CONTROLLER]
-OTHER_WORDS = {'compensation', 'torque_scale', 'on_deactivate', 'ramp_time'}
+OTHER_WORDS = {'await_payload_gravity', 'compensation', 'torque_scale', 'on_deactivate', 'ramp_time'}
 """Parameters that nodes have, too, of which the controller's description says something else."""
 
 
