@@ -38,7 +38,7 @@ def code() -> str:
 
 
 def test_parameters_that_nodes_have_too_are_the_same():
-    nodes = {found.name: found for node in ('feedforward_node', 'dynamics_server') for found in definitions_of(node)}
+    nodes = {found.name: found for node in ('dynamics_server', 'feedforward_node') for found in definitions_of(node)}
     shared = {name: definition(name, fields) for name, fields in ENTRIES.items() if name in nodes}
     assert set(shared) > OTHER_WORDS
     for name, found in shared.items():
