@@ -82,6 +82,7 @@ def test_the_estimate_is_on_the_diagnostics_and_follows_motions_payloads_and_act
     controller = Controller(made(effort_limit=[np.inf], friction_adaptation_rate=10.0))
     held = controller.give(5)
     assert (held['adaptation'], estimated(held), held['control law']) == (HOLDS, 0.0, 'adaptive')
+    controller.carry(0.0)  # a first message makes no step, later ones may
     controller.follow()
     followed = controller.give(50)
     assert followed['adaptation'] == ADAPTS and abs(estimated(followed)) > 0.01
