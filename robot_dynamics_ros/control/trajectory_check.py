@@ -114,8 +114,9 @@ def sampled(trajectory: Trajectory, period: float) -> Motion:
             ' allowed; choose a longer period'
         )
     parts = parts.astype(int)
-    segment = np.repeat(np.arange(len(parts)), parts + 1)
-    step = np.concatenate([np.arange(part + 1) for part in parts])
+    samples = parts + 1
+    segment = np.repeat(np.arange(len(parts)), samples)
+    step = np.arange(samples.sum()) - np.repeat(np.cumsum(samples) - samples, samples)
     ends = step == parts[segment]
     t = (step / parts[segment] * lengths[segment])[:, None]
     exponent = np.arange(1, 6)[:, None]
