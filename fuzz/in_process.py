@@ -136,7 +136,15 @@ class InProcess:
         received = self.clocks.system - late
         for subscription in self.subscriptions(name, topic):
             self._call(name, lambda subscription=subscription: subscription.give(data, received, gid))
+            if topic == 'joint_trajectory':
+                self._read_trajectories(name)
         self._flush()
+
+    def _read_trajectories(self, name: str) -> None:
+        """Do what the thread of a node that reads trajectories does."""
+        task = self.nodes[name].task
+        while task is not None and self._call(name, task.trajectory._handle_next):
+            pass
 
     def give_state(self, name: str, data: bytes) -> None:
         if self.nodes[name].task._hot_path._thread is not None:

@@ -87,6 +87,12 @@ class ControlLoop(StateLoop):
             **({'torque on timeout': fallback.warm_up} if fallback else {}),
         }
 
+    def end(self) -> None:
+        """Stop publishing, then following."""
+        super().end()
+        if self.trajectory:
+            self.trajectory.end()
+
     def prepare(self) -> None:
         """Make the law again where its parameters act at activation."""
         if self._renew is not None:
@@ -104,8 +110,10 @@ class ControlLoop(StateLoop):
             self.pipeline.continue_from(before.pipeline)
 
     def begin(self) -> None:
-        """Begin to publish torques, as soon as payload and gravity in force are known."""
+        """Begin to publish torques, as soon as payload and gravity in force are known, and to follow trajectories."""
         super().begin()
+        if self.trajectory:
+            self.trajectory.begin()
         self._watch.reset(time.monotonic(), self.pipeline.counts.published)
 
     def errors(self) -> list[str]:

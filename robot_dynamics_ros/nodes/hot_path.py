@@ -69,6 +69,7 @@ class HotPath(RawExecutor):
         """Start the thread with ``schedule``; messages that came before are dropped."""
         self._settings.apply()
         self._schedule = schedule
+        self.drop()
         super().start()
 
     def stop(self) -> bool:

@@ -1,26 +1,19 @@
 """Input of planned trajectories: JointTrajectory, or MoveIt's DisplayTrajectory where moveit_msgs is installed."""
 
-import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from rclpy.callback_groups import CallbackGroup
-from trajectory_msgs.msg import JointTrajectory
-
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.display_trajectory import plans_of
-from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, point_count
-from robot_dynamics_ros.nodes.raw_executor import NoExecutor, RawExecutor
+from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints
 from robot_dynamics_ros.nodes.trajectory_input import check_active
+from robot_dynamics_ros.nodes.trajectory_queue import TrajectoryQueue
 
 DISPLAYED = 'display_planned_path'
 """Topic of MoveIt's plans: they are shown before somebody decides to execute them."""
 OLDEST = 1.0
 """s that a plan may be on its way and wait for its check: later the arm may be elsewhere."""
-MOST_WAITING = 10
-"""Number of plans that wait; of more the oldest ones are refused."""
 
 
 def display_trajectory_type():
@@ -33,26 +26,6 @@ def display_trajectory_type():
             f'(for instance: apt install ros-$ROS_DISTRO-moveit-msgs): {error}'
         ) from None
     return DisplayTrajectory
-
-
-class _IdleGroup(CallbackGroup):
-    """The callback group of a subscription whose messages the executor takes while no other thread does."""
-
-    def __init__(self, is_idle: Callable[[], bool]):
-        """Ask ``is_idle()`` whether the executor may take messages."""
-        super().__init__()
-        self._is_idle = is_idle
-
-    def can_execute(self, entity) -> bool:
-        """Return whether the executor may take a message."""
-        return self._is_idle()
-
-    def beginning_execution(self, entity) -> bool:
-        """Return whether the executor may handle a message."""
-        return self._is_idle()
-
-    def ending_execution(self, entity) -> None:
-        """Do nothing."""
 
 
 class PlanInput:
@@ -80,45 +53,30 @@ class PlanInput:
         self._node, self._topic = node, topic
         self._check, self._publish, self._pass_on = check, publish, pass_on
         self.refusals, self.refused = 0, ''
-        self._waiting: deque[tuple[bytes, dict]] = deque()
-        self._stops, self._is_idle = 0, True
-        self._order = threading.Lock()  # of what is published: nothing that is older follows a stop
-        self._due = node.create_guard_condition(node.guarded(self._check_next))
-        node.resources.callback(node.destroy_guard_condition, self._due)
-        self._reader: RawExecutor | None = None
+        self._queue: TrajectoryQueue | None = None
         if topic == DISPLAYED:
             subscription = node.create_subscription(display_trajectory_type(), topic, self._on_display, 10)
-        else:
-            group = _IdleGroup(lambda: self._is_idle)
-            self._subscription = subscription = node.create_subscription(
-                JointTrajectory, topic, self._on_trajectory, 10, raw=True, callback_group=group
-            )
-            self._reader = RawExecutor(node, NoExecutor(), [subscription], failed=node.crashed)
-        node.resources.callback(node.destroy_subscription, subscription)
-        if self._reader is not None:
-            node.resources.callback(self._reader.destroy)
+            node.resources.callback(node.destroy_subscription, subscription)
+            return
+        due = node.create_guard_condition(node.guarded(self._check_next))
+        node.resources.callback(node.destroy_guard_condition, due)
+        self._queue = TrajectoryQueue(node, topic, self._on_stop, due.trigger, self._refuse)
+        self._due = due
 
     def begin(self) -> None:
-        """Take messages in the thread; those from before the activation are refused."""
-        if self._reader is None:
-            return
-        self._is_idle = False
-        while (taken := self._subscription.handle.take_message(None, True)) is not None:
-            self._subscription.callback(*taken)
-        self._reader.start()
+        """Take messages in a thread; those from before the activation are refused."""
+        if self._queue is not None:
+            self._queue.begin()
 
     def end(self) -> None:
         """Leave the messages to the executor, which refuses them."""
-        if self._reader is not None:
-            self._reader.stop()
-            self._is_idle = True
+        if self._queue is not None:
+            self._queue.end()
 
     def drop(self) -> None:
         """Drop the plans that wait, for another description of the robot."""
-        with self._order:
-            dropped = len(self._waiting)
-            self._waiting.clear()
-        self._log_dropped(dropped, 'another robot is described')
+        if self._queue is not None:
+            self._queue.drop('another robot is described')
 
     @property
     def publishers(self) -> int:
@@ -127,7 +85,7 @@ class PlanInput:
 
     def warnings(self) -> list[str]:
         """Return that more than one planner publishes plans to be executed."""
-        count = 0 if self._reader is None else self.publishers
+        count = 0 if self._queue is None else self.publishers
         if count < 2:
             return []
         return [
@@ -135,61 +93,35 @@ class PlanInput:
             'all; stop the others (one that was killed counts for up to 20 s)'
         ]
 
-    def _on_trajectory(self, data: bytes, info) -> None:
-        """Pass a stop on, or have a plan checked; any thread."""
-        try:
-            if not point_count(data):
-                self._on_stop(data, info)
-                return
-        except DynamicsError as error:
-            self._refuse(error)
-            return
-        with self._order:
-            self._waiting.append((data, info))
-            oldest = self._waiting.popleft() if len(self._waiting) > MOST_WAITING else None
-        if oldest is not None:
-            self._refuse(ArgumentError(f'trajectory: {MOST_WAITING} newer ones wait for their check'))
-        self._due.trigger()
-
-    def _on_stop(self, data: bytes, info) -> None:
+    def _on_stop(self, data: bytes, info: dict) -> None:
         check_active(self._node, info['received_timestamp'])
-        with self._order:
-            dropped = len(self._waiting)
-            self._waiting.clear()
-            self._stops += 1
-            self._pass_on(data)
-        self._log_dropped(dropped, 'a stop has come')
-
-    def _log_dropped(self, count: int, why: str) -> None:
-        if count:
-            self._node.get_logger().warning(f'{count} plans dropped that waited for their check: {why}')
+        self._pass_on(data)
 
     def _check_next(self) -> None:
-        """Check the plan that came first."""
-        with self._order:
-            if not self._waiting:
-                return
-            data, info = self._waiting.popleft()
-            stops, more = self._stops, bool(self._waiting)
-        if more:
-            self._due.trigger()
-        self._handle(info, stops, lambda: [(TrajectoryPoints.read(data), data)])
+        """Check the plan that came first; the executor comes back for the next one."""
+        message = self._queue.next()
+        if message is None:
+            return
+        self._due.trigger()
+
+        def publish(checked) -> None:
+            if not self._queue.unless_stopped(message, lambda: self._publish(checked)):
+                self._node.get_logger().warning(
+                    'plan dropped: a stop, or the end of the node, has come during its check'
+                )
+
+        self._handle(message.info, lambda: [(TrajectoryPoints.read(message.data), message.data)], publish)
 
     def _on_display(self, message, info) -> None:
-        self._handle(info, self._stops, lambda: [(it, b'') for it in plans_of(message, self._node.robot.joint_names)])
+        names = self._node.robot.joint_names
+        self._handle(info, lambda: [(it, b'') for it in plans_of(message, names)], self._publish)
 
-    def _handle(self, info, stops: int, plans: Callable[[], list[tuple[TrajectoryPoints, bytes]]]) -> None:
-        """Check and publish the plans of a message, until one is refused; it came after as many ``stops``."""
+    def _handle(self, info: dict, plans: Callable[[], list[tuple[TrajectoryPoints, bytes]]], publish: Callable) -> None:
+        """Check and ``publish`` the plans of a message, until one is refused."""
         try:
             check_age(check_active(self._node, info['received_timestamp']), info['source_timestamp'])
             for points, data in plans():
-                checked = self._check(points, data)
-                with self._order:
-                    is_stopped = self._stops != stops
-                    if not is_stopped:
-                        self._publish(checked)
-                if is_stopped:
-                    self._node.get_logger().warning('plan dropped: a stop has come during its check')
+                publish(self._check(points, data))
         except DynamicsError as error:
             self._refuse(error)
 

@@ -74,10 +74,7 @@ class RawExecutor:
         self._stopping = False
 
     def start(self) -> None:
-        """Start the thread; messages that came before are dropped, but those on transient local topics."""
-        for subscription in self._subscriptions:
-            while not is_transient_local(subscription) and subscription.handle.take_message(None, True) is not None:
-                pass
+        """Start the thread; messages that came before are handled first."""
         with self._starting_or_stopping:
             self._stopping = False
             self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
@@ -98,6 +95,12 @@ class RawExecutor:
         """Stop the thread and destroy the guard condition."""
         self.stop()
         self._node.destroy_guard_condition(self._wake)
+
+    def drop(self) -> None:
+        """Drop the messages that have come, but those on transient local topics; the thread does not run."""
+        for subscription in self._subscriptions:
+            while not is_transient_local(subscription) and subscription.handle.take_message(None, True) is not None:
+                pass
 
     def _pairs(self) -> list:
         """Return handle and callback of each subscription."""

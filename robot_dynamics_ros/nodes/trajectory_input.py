@@ -1,14 +1,14 @@
 """Input of JointTrajectory messages."""
 
+import threading
 import time
 from collections.abc import Callable
-
-from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, trajectory_of
+from robot_dynamics_ros.nodes.trajectory_queue import TrajectoryQueue, Waiting
 
 AHEAD = 1.0
 """s by which the source of a trajectory without a stamp may be ahead of this machine: more is a clock that is off."""
@@ -17,9 +17,11 @@ LATE = 0.05
 
 
 class TrajectoryInput:
-    """Passes each trajectory on ``joint_trajectory`` to a follower; one without points ends the last.
+    """Passes each trajectory on ``joint_trajectory`` to a follower; one without points, a stop, ends the last.
 
-    A wrong one is refused by name, and the old one is followed further. ``refused`` is the last reason.
+    A wrong one is refused by name, and the old one is followed further. ``refused`` is the last reason. While the node
+    is active no message waits for its executor: one thread handles stops, another one reads trajectories, a long one of
+    which takes a second.
     """
 
     def __init__(self, node, follower: TrajectoryFollower, on_end: Callable[[], object] = lambda: None):
@@ -28,10 +30,32 @@ class TrajectoryInput:
         self._limits = PositionLimits(node.robot, node.value('position_limit_tolerance'))
         self.refused = ''
         node.follow_clock(self._clock_set_back)
-        self._subscription = node.create_subscription(
-            JointTrajectory, 'joint_trajectory', self._on_trajectory, 10, raw=True
-        )
-        node.resources.callback(node.destroy_subscription, self._subscription)
+        self._handle_next = node.guarded(self._on_trajectory)
+        self._thread: threading.Thread | None = None
+        self._starting_or_stopping = threading.Lock()
+        self._came, self._stopping = threading.Event(), False
+        self._queue = TrajectoryQueue(node, 'joint_trajectory', self._on_stop, self._announce, self._refuse)
+        node.resources.callback(self.end)
+
+    def begin(self) -> None:
+        """Handle messages in the two threads; those from before the activation are refused."""
+        with self._starting_or_stopping:
+            self._stopping = False
+            self._came.set()  # what was left at the end is refused
+            self._thread = threading.Thread(target=self._handle_all, name='trajectories', daemon=True)
+            self._thread.start()
+        self._queue.begin()
+
+    def end(self) -> None:
+        """Leave the messages to the executor, which refuses them, after the one that is being read."""
+        self._queue.end()
+        with self._starting_or_stopping:
+            if self._thread is None:
+                return
+            self._stopping = True
+            self._came.set()
+            self._thread.join()
+            self._thread = None
 
     @property
     def dropped(self) -> str:
@@ -47,15 +71,36 @@ class TrajectoryInput:
         if self._node.get_clock().ros_time_is_active:
             self._follower.set_back(after)
 
-    def _on_trajectory(self, data: bytes, info) -> None:
-        """Follow a new trajectory; ``info`` says when its source sent it and the middleware received it."""
-        node = self._node
+    def _announce(self) -> None:
+        """Have the message that waits handled: in the thread, where it runs."""
+        if self._thread is None:
+            self._handle_next()
+        else:
+            self._came.set()
+
+    def _handle_all(self) -> None:
+        while not self._stopping:
+            self._came.wait()
+            self._came.clear()
+            while not self._stopping and self._handle_next():
+                pass
+
+    def _on_stop(self, data: bytes, info: dict) -> None:
+        """End the motion."""
+        check_active(self._node, info['received_timestamp'])
+        self._follower.stop()
+        self._on_end()
+
+    def _on_trajectory(self) -> bool:
+        """Follow the trajectory that came first; return whether there was one."""
+        message, node = self._queue.next(), self._node
+        if message is None:
+            return False
         try:
-            kinds = self._receive(TrajectoryPoints.read(data), info['source_timestamp'], info['received_timestamp'])
+            kinds = self._receive(TrajectoryPoints.read(message.data), message)
         except DynamicsError as error:
-            self.refused = str(error)
-            node.get_logger().warning(f'trajectory refused: {error}')
-            return
+            self._refuse(error)
+            return True
         rough = [kind for kind in kinds if kind != 'quintic']
         if rough:
             node.get_logger().info(
@@ -63,19 +108,23 @@ class TrajectoryInput:
                 'points, as joint_trajectory_controller does (said once)',
                 once=True,
             )
+        return True
 
-    def _receive(self, points: TrajectoryPoints, sent: int, received: int) -> list[str]:
-        """Follow a trajectory; return its interpolations.
+    def _refuse(self, error: DynamicsError) -> None:
+        self.refused = str(error)
+        self._node.get_logger().warning(f'trajectory refused: {error}')
 
-        Its source sent it at ``sent``, the middleware received it at ``received`` (ns, system clocks). Raises
-        DynamicsError naming what is wrong.
-        """
+    def _follow(self, message: Waiting, *arguments, **options) -> None:
+        """Have the follower receive a trajectory, unless a stop has come since its message."""
+        if not self._queue.unless_stopped(message, lambda: self._follower.receive(*arguments, **options)):
+            raise ArgumentError('trajectory: a stop, or the end of the node, has come while it was read')
+
+    def _receive(self, points: TrajectoryPoints, message: Waiting) -> list[str]:
+        """Follow the trajectory of a message; return its interpolations. DynamicsError names what is wrong."""
         node = self._node
+        # when its source sent it, and when the middleware received it, ns of system clocks
+        sent, received = message.info['source_timestamp'], message.info['received_timestamp']
         waited = check_active(node, received)
-        if not points.times:
-            self._follower.stop()
-            self._on_end()
-            return []
         trajectory = trajectory_of(node.robot.joint_names, points, ignored=node.locked_joint_names)
         self._limits.check_trajectory(trajectory)
         clock = node.get_clock()
@@ -84,7 +133,7 @@ class TrajectoryInput:
         known = now if is_simulated or not sent else min(sent, now)
         start = points.stamp
         if start:
-            self._follower.receive(trajectory, start, now, sent=known)
+            self._follow(message, trajectory, start, now, sent=known)
         else:
             late = time.time_ns() - (sent or received)
             check_delay(late * 1e-9, trajectory.start)
@@ -96,16 +145,16 @@ class TrajectoryInput:
             # a lone point without a time of its own is not over on its way
             given = max(start, now - waited) if trajectory.duration else start
             is_exact = bool(sent) and not is_simulated
-            self._follower.receive(trajectory, start, given, is_exact, known)
+            self._follow(message, trajectory, start, given, is_exact, known)
         return trajectory.interpolations
 
 
 def check_active(node, received: int) -> int:
-    """Return how long (ns) a message that was ``received`` (ns, system clock) has waited for the executor.
+    """Return how long (ns) a message that was ``received`` (ns, system clock) has waited.
 
     Raises ArgumentError where ``node``, a BaseNode, is not active, or was not yet at that time.
     """
-    waited = max(0, time.time_ns() - received)  # a busy executor may handle it only after the activation
+    waited = max(0, time.time_ns() - received)  # it may be handled only after the activation
     if not node.active or time.monotonic_ns() - waited < node.activated:
         raise ArgumentError(f'trajectory: {node.get_name()} is not active, or was not when it was received')
     return waited

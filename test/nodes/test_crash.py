@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from support import graph as ros
@@ -17,7 +18,6 @@ from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
-from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.srv import GetMassMatrix
 from robot_dynamics_ros import Robot
@@ -107,7 +107,11 @@ def test_a_node_activated_before_the_executor_handles_the_error_stays_active(nod
 def test_an_error_in_another_callback_silences_it_too(node):
     node.task.trajectory._receive = broken
     info = {'source_timestamp': 0, 'received_timestamp': 0}
-    node.task.trajectory._subscription.callback(serialize_message(JointTrajectory()), info)
+    node.task.trajectory._queue.on_message(serialize_message(ros.trajectory(NAMES, 0, (0.0, np.zeros(6)))), info)
+    deadline = time.monotonic() + ros.TIMEOUT
+    while not node.crash:  # in a thread of its own
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
     assert 'a wheel came off' in node.crash
     node.diagnostics.timer.cancel()
     spin_until_inactive(node)

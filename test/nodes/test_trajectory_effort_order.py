@@ -11,7 +11,7 @@ import pytest
 from rclpy.serialization import serialize_message
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.nodes import plan_input
+from robot_dynamics_ros.nodes import plan_input, trajectory_queue
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 
 STOP = ros.trajectory([], 3)
@@ -25,7 +25,7 @@ def make(process):
 
 def receive(node, message):
     """Let a node receive a message as the thread of its input does, without a check."""
-    node.node.task._input._on_trajectory(serialize_message(message), received())
+    node.node.task._input._queue.on_message(serialize_message(message), received())
 
 
 def test_a_plan_that_waited_too_long_is_refused(make):
@@ -60,7 +60,7 @@ def test_a_stop_drops_the_plans_that_wait(make):
     receive(node, plan(3.0))
     receive(node, STOP)
     assert node.plans == [STOP]
-    assert node.lines == ['2 plans dropped that waited for their check: a stop has come']
+    assert node.lines == ['2 trajectories dropped that waited: a stop has come']
     node.node.task._input._check_next()
     assert node.plans == [STOP] and node.reports == []
     receive(node, plan(4.0))
@@ -81,17 +81,17 @@ def test_a_stop_during_a_check_is_passed_on_at_once_and_the_plan_is_dropped(make
     receive(node, plan())
     node.node.task._input._check_next()
     assert node.plans == [STOP] and node.reports == []
-    assert node.lines == ['plan dropped: a stop has come during its check']
+    assert node.lines == ['plan dropped: a stop, or the end of the node, has come during its check']
     assert node.node.task.report()['plans checked'] == '0'
 
 
 def test_plans_that_wait_are_checked_in_their_order_and_too_many_refused(make, process):
-    node, durations = make(), np.arange(1, plan_input.MOST_WAITING + 3).tolist()
+    node, durations = make(), np.arange(1, trajectory_queue.MOST_WAITING + 3).tolist()
     for duration in durations:
         receive(node, plan(float(duration)))
     assert len(node.lines) == 2 and all('10 newer ones wait' in line for line in node.lines)
     # the executor is told once for all
-    process.spin_until(lambda: len(node.plans) >= plan_input.MOST_WAITING, 'plans')
+    process.spin_until(lambda: len(node.plans) >= trajectory_queue.MOST_WAITING, 'plans')
     assert [message.points[-1].time_from_start.sec for message in node.plans] == durations[2:]
 
 

@@ -46,9 +46,11 @@ class Outputs:
         self.plans.clear(), self.reports.clear(), self.lines.clear()
         data = serialize_message(message) if isinstance(message, JointTrajectory) else message
         task = self.node.task
-        handle = task._input._on_trajectory if isinstance(data, bytes) else task._input._on_display
+        is_displayed = not isinstance(data, bytes)
+        handle = task._input._on_display if is_displayed else task._input._queue.on_message
         self.node.guarded(handle)(data, received(waited, waited if sent is None else sent))
-        self.node.guarded(task._input._check_next)()
+        if not is_displayed:
+            self.node.guarded(task._input._check_next)()
         assert not self.node.crash and len(self.plans) < 2
         return self.plans[0] if self.plans else None
 
