@@ -1,9 +1,8 @@
-"""Runs nodes in a process until it is asked to stop.
+"""Runs nodes in a process until it is asked to end.
 
-SIGINT and SIGTERM never raise an exception: until ``run`` is called they end the process at once (``nodes/__init__``);
-while nodes are being started a thread deactivates those that are active and ends the process, whatever the main thread
-is compiling; afterwards the executor returns. The ROS context is valid until all nodes have stopped publishing, so that
-a node can publish a last torque.
+SIGINT and SIGTERM never raise an exception: until ``run`` is called they end the process at once (``nodes/__init__``).
+Afterwards a thread deactivates all nodes, whatever the main thread is doing; then the executor returns and the process
+ends. The ROS context is valid until all nodes have stopped publishing, so that a node can publish a last torque.
 
 A process that has lost a port of its DDS transport ends by itself, with ``LOST``: only a new one receives messages.
 """
@@ -30,52 +29,50 @@ LOST = os.EX_TEMPFAIL
 """Status of a process that has lost a port; launch respawns it where it is asked to respawn."""
 PERIOD = 1.0
 """s between two looks at the ports. A look from a timer of the executor would cost four times as much (2026-11-23)."""
+PATIENCE = 1.0
+"""s after the last torque in which an executor may finish what it does, before the process ends all the same."""
 
 
-class _Stop:
-    """Handles signals and ``lost`` ports: ``asked`` becomes done; before ``spinning`` a signal ends the process."""
+class _End(threading.Thread):
+    """The thread that waits for a signal or a lost port.
+
+    Then all nodes stop publishing, whatever the executor does, and ``asked`` becomes done. The executor, where it
+    ``runs``, has ``PATIENCE`` to return, and the main thread ends the process; another signal ends it at once.
+    """
 
     def __init__(self, nodes: list):
         """Install the handlers; ``nodes`` stop publishing before the process ends."""
+        super().__init__(name='signals', daemon=True)
         self.asked = Future()
         self.lost: list[str] = []
+        self.runs = False
         self._nodes = nodes
-        self._lock = threading.Lock()
-        self._spinning = False
         self._received, written = os.pipe()
         os.set_blocking(written, False)
         # The interpreter writes there whichever thread gets the signal and whatever the main thread is doing.
         signal.set_wakeup_fd(written, warn_on_full_buffer=False)
         for number in SIGNALS:
             signal.signal(number, lambda *_: None)
-        threading.Thread(target=self._wait, name='signals', daemon=True).start()
 
-    def spinning(self) -> None:
-        """From now on a lost port or the first signal lets the executor return, the next signal ends the process."""
-        with self._lock:
-            self._spinning = True
-        self._look()
-
-    def _look(self) -> None:
-        with self._lock:
-            if self._spinning and not self.asked.done():
-                self.lost = lost_ports()
-                if self.lost:
-                    self.asked.set_result(None)
-
-    def _wait(self) -> None:
-        while not select.select([self._received], [], [], PERIOD)[0]:
-            self._look()
-        os.read(self._received, 1)
-        with self._lock:
-            if self._spinning and not self.asked.done():
-                self.asked.set_result(None)
-        if self.asked.done():
-            os.read(self._received, 1)
+    def run(self) -> None:
+        """Wait, then end what is published, and the process where its main thread does not."""
+        while not self.lost and not self._signalled(PERIOD):
+            self.lost = lost_ports() if self.runs else []
         try:
+            if self.lost:
+                _report(self._nodes, advice(self.lost))
             silence(self._nodes)
         finally:
-            os._exit(0)
+            has_executor = self.runs
+            self.asked.set_result(None)
+        if has_executor and not self._signalled(PATIENCE) and not self.runs:
+            self._signalled()  # the main thread ends the process, unless another signal does
+        os._exit(LOST if self.lost else 0)
+
+    def _signalled(self, timeout: float | None = None) -> bool:
+        """Wait for a signal, ``timeout`` s at most; return whether one has come."""
+        came = bool(select.select([self._received], [], [], timeout)[0])
+        return came and bool(os.read(self._received, 1))
 
 
 def silence(nodes: list) -> None:
@@ -99,7 +96,8 @@ def run(*makers) -> None:
     A maker, such as a node's class, returns a node, or None where there is none to run.
     """
     nodes: list = []
-    stop = _Stop(nodes)
+    end = _End(nodes)
+    end.start()
     participant.create()
     gc.freeze()  # modules stay: collections need not look at their objects
     gc.enable()
@@ -113,18 +111,18 @@ def run(*makers) -> None:
             executor.add_node(node)
             if isinstance(node, LifecycleNode) and node.value('autostart') and not lost_ports():
                 node.start()
-        stop.spinning()
-        executor.spin_until_future_complete(stop.asked)
-        if stop.lost:
-            _report(nodes, advice(stop.lost))
+        end.runs = True
+        executor.spin_until_future_complete(end.asked)
     except ExternalShutdownException:
         pass  # whatever shares the context has shut it down
     finally:
-        silence(nodes)
+        end.runs = False
+        if not end.asked.done():
+            silence(nodes)
         rclpy.try_shutdown()
         # the process ends; a last garbage collection would take 0.4 s (2026-11-20)
         gc.freeze()
-    if stop.lost:
+    if end.lost:
         sys.exit(LOST)
 
 

@@ -252,10 +252,31 @@ def test_at_the_end_nodes_fall_silent_while_they_can_still_publish(number):
         '        self.create_timer(0.0, lambda: print("spins", flush=True))\n'
         '    def fall_silent(self):\n'
         '        super().fall_silent()\n'
+        '        print(f"silent {self.context.ok()}\\n", end="", flush=True)  # in one piece: two threads print\n'
+        'run(Node)\n'
+    )
+    printed = printed_until_the_end(script, 'spins', number)
+    assert 'silent True' in printed and 'silent False' not in printed
+
+
+@pytest.mark.parametrize('number', matrix(NUMBERS, few=[signal.SIGTERM]))
+def test_a_signal_while_the_executor_is_busy_silences_the_nodes_and_ends_the_process(number):
+    script = (
+        'from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode\n'
+        'from robot_dynamics_ros.nodes.process import run\n'
+        'class Node(GravityCompensationNode):\n'
+        '    def start(self):\n'
+        '        super().start()\n'
+        '        self.create_timer(0.0, self.be_busy)\n'
+        '    def be_busy(self):\n'
+        '        print("busy", flush=True)\n'
+        '        while True: pass\n'
+        '    def fall_silent(self):\n'
+        '        super().fall_silent()\n'
         '        print("silent", self.context.ok(), flush=True)\n'
         'run(Node)\n'
     )
-    assert printed_until_the_end(script, 'spins', number).splitlines()[-1] == 'silent True'
+    assert printed_until_the_end(script, 'busy', number).splitlines()[-2:] == ['busy', 'silent True']
 
 
 @pytest.mark.parametrize('node', [NODE, 'bringup'])
@@ -275,9 +296,9 @@ def test_simulated_arm_without_mujoco_names_what_to_install_and_the_library_need
         'from robot_dynamics_ros.nodes.bringup import main\n'
         'main()\n'
     )
-    nodes = ('--nodes', 'simulated_arm dynamics_server')
+    nodes = ('--nodes', 'gravity_compensation_node simulated_arm')
     printed = printed_until_the_end(script, '[simulated_arm]: not configured', signal.SIGINT, *nodes)
-    assert '[dynamics_server]: aubo_i5: 6 joints' in printed
+    assert '[gravity_compensation_node]: aubo_i5: 6 joints' in printed
     (error,) = [line for line in printed.splitlines() if 'ERROR' in line]
     assert "[simulated_arm]: not configured: simulated_arm needs MuJoCo (pip install 'mujoco" in error
     assert 'Traceback' not in printed
