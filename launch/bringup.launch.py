@@ -1,4 +1,4 @@
-"""Starts a set of this package's nodes in one process; they configure and activate themselves."""
+"""Starts a set of this package's nodes, by bringup; they configure and activate themselves."""
 
 import sys
 import tempfile
@@ -55,7 +55,7 @@ ARGUMENTS = {
     ),
     'log_level': ('info', 'debug, info, warn or error'),
     'respawn': ('false', 'true: start a process again that has ended, for instance one that receives no messages'),
-    'fleet': ('0', 'number of arms, each one process in a namespace arm_1, arm_2, ...; 0: one arm without it'),
+    'fleet': ('0', 'number of arms, each a bringup in a namespace arm_1, arm_2, ...; 0: one arm without it'),
     **{argument_of(topic): ('', f"topic to use instead of {topic}; '': not remapped") for topic in TOPICS},
 }
 

@@ -54,6 +54,8 @@ if executable:
     gc.disable()
     # Types of messages import it for a generator of code that no node calls: 45 modules, 0.07 s (2026-11-26).
     sys.modules['rosidl_generator_py.generate_py_impl'] = None
-    from robot_dynamics_ros.nodes import participant
+    from robot_dynamics_ros.nodes import participant, server_process
 
     participant.create()  # DDS discovers publishers while the rest is imported
+    if executable == 'bringup':
+        server_process.start_early()

@@ -1,12 +1,15 @@
-"""Runs a chosen set of this package's nodes in one process."""
+"""Runs a chosen set of this package's nodes in one process, and dynamics_server beside them in a second one."""
 
 import argparse
+from collections.abc import Iterable
 from functools import partial
 
+from rclpy.logging import get_logger
 from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.control.compensation_policy import CompensationPolicy
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.nodes import server_process
 from robot_dynamics_ros.nodes.aubo_node import AuboNode
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 from robot_dynamics_ros.nodes.external_torque_node import ExternalTorqueNode
@@ -28,7 +31,6 @@ NODES = {
     'external_torque_node': ExternalTorqueNode,
     'aubo_node': AuboNode,
 }
-DEFAULT = 'feedforward_node gravity_compensation_node dynamics_server'
 
 
 def gravity_where_it_is_needed(**options) -> GravityCompensationNode | None:
@@ -49,17 +51,20 @@ def gravity_where_it_is_needed(**options) -> GravityCompensationNode | None:
 
 def main():
     """Run the nodes that the command line names."""
+    if server_process.is_beside():
+        server_process.wait()
     parser = argparse.ArgumentParser(prog='robot_dynamics_bringup', description=__doc__)
-    parser.add_argument('--nodes', help=f'names with blanks between, among {" ".join(NODES)}; default: {DEFAULT}')
+    default = ' '.join(server_process.DEFAULT)
+    parser.add_argument('--nodes', help=f'names with blanks between, among {" ".join(NODES)}; default: {default}')
     for name, meaning in options().items():
         parser.add_argument(f'--{name.replace("_", "-")}', default='', help=f'{meaning}; not given: as parameters say')
+    parser.add_argument(server_process.BESIDE, action='store_true', help=argparse.SUPPRESS)
     given = parser.parse_args(arguments())
-    names = DEFAULT.split() if given.nodes is None else given.nodes.split()
+    names = server_process.DEFAULT if given.nodes is None else given.nodes.split()
     unknown = [name for name in names if name not in NODES]
     if unknown or not names:
         parser.error(f'nodes: expected some of {" ".join(NODES)}, got {" ".join(names) or "none"!r}')
-    # the server first: the others wait for its payload and gravity
-    makers = {name: NODES[name] for name in sorted(names, key=lambda name: name != 'dynamics_server')}
+    makers = {name: NODES[name] for name in names}
     if given.nodes is None:  # it was not named
         makers['gravity_compensation_node'] = gravity_where_it_is_needed
     # for all nodes, and before any parameter file
@@ -68,7 +73,20 @@ def main():
         overrides = [Parameter(name, value=option_value(name, text)) for name, text in texts.items()]
     except ArgumentError as error:
         parser.error(str(error))
-    run(*(partial(make, parameter_overrides=overrides) for make in makers.values()))
+
+    def run_all(makers: Iterable):
+        run(*(partial(make, parameter_overrides=overrides) for make in makers))
+
+    if given.beside:
+        run_all([makers[server_process.SERVER]])
+    elif server_process.is_wanted(names):
+        del makers[server_process.SERVER]
+        if 'await_payload_gravity' not in texts:
+            overrides.append(Parameter('await_payload_gravity', value=True))  # the server may be discovered late
+        with server_process.running(get_logger('bringup').error):
+            run_all(makers.values())
+    else:
+        run_all(makers.values())
 
 
 if __name__ == '__main__':

@@ -1,8 +1,10 @@
-"""bringup as a process: several nodes in one, all active; an unknown name ends it at once."""
+"""bringup: several nodes in one process, dynamics_server beside it, all active; an unknown name ends it at once."""
 
+import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 from support import graph as ros
 from support.started_processes import marked_processes
@@ -17,7 +19,8 @@ from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_interfaces.srv import GetMassMatrix
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.nodes.bringup import DEFAULT, NODES
+from robot_dynamics_ros.nodes.bringup import NODES
+from robot_dynamics_ros.nodes.server_process import DEFAULT
 from robot_dynamics_ros.tools.processes import Processes
 
 ROBOT = Robot.named('aubo_i5')
@@ -81,7 +84,7 @@ def test_the_source_of_the_command_line_comes_before_the_section_of_its_node():
     file = str(ros.TREE / 'config' / 'nodes.yaml')
     context.init(args=['--ros-args', '--params-file', file, '-p', 'model:=aubo_i5'])
     overrides = [Parameter('source', value='controller_state')]
-    made = {name: NODES[name](context=context, parameter_overrides=overrides) for name in DEFAULT.split()}
+    made = {name: NODES[name](context=context, parameter_overrides=overrides) for name in DEFAULT}
     try:
         assert made['feedforward_node'].value('source') == 'controller_state'
         assert not made['dynamics_server'].has_parameter('source')
@@ -112,6 +115,11 @@ def test_a_node_that_runs_in_bringup_has_its_log(tmp_path):
     assert processes.last_lines('feedforward_node').endswith('bringup.log:\nnot configured: no robot')
 
 
+def test_without_a_server_there_is_no_second_process(alone):
+    alone.bring_up('gravity_compensation_node', 'feedforward_node')
+    assert marked_processes() == [alone.pid('bringup')]
+
+
 @pytest.fixture(scope='module')
 def graph(file_graph):
     # the tests above do without: five nodes with an arm in motion use the processor as long as they run
@@ -122,10 +130,17 @@ def graph(file_graph):
     return file_graph
 
 
-def test_all_nodes_are_in_the_graph_and_in_one_process(graph):
+def server_of(graph) -> int:
+    """Return the process of the server beside the others'."""
+    (server,) = {*marked_processes()} - {graph.pid('bringup')}
+    assert b'--beside' in Path(f'/proc/{server}/cmdline').read_bytes()
+    return server
+
+
+def test_all_nodes_are_in_the_graph_and_the_server_in_a_process_of_its_own(graph):
     names = [space.rstrip('/') + '/' + name for name, space in graph.node.get_node_names_and_namespaces()]
     assert {f'/{node}' for node in NODES} <= set(names)
-    assert marked_processes() == [graph.pid('bringup')]
+    assert server_of(graph)
 
 
 def test_the_controller_holds_the_arm_and_the_others_publish_torques(graph):
@@ -160,3 +175,18 @@ def test_services_respond_beside_the_torques(graph):
     )
     assert response.success
     np.testing.assert_allclose(response.mass_matrix, ROBOT.mass_matrix(np.array(START)).ravel(), rtol=0, atol=1e-12)
+
+
+def test_where_the_process_of_the_server_ends_the_others_go_on_and_the_log_says_so(graph):
+    """It may run out of memory, for instance; the last test of these nodes."""
+    os.kill(server_of(graph), signal.SIGKILL)
+    graph.until(lambda: 'dynamics_server has ended with status -9' in graph.log('bringup'), 'the error')
+    torques = graph.listen(JointState, 'gravity_torque')
+    graph.until(lambda: len(torques) > 20, 'torques')
+
+
+def test_the_process_of_the_server_ends_with_the_one_of_the_others_however_that_ends(alone):
+    alone.bring_up('gravity_compensation_node', 'dynamics_server')
+    server = server_of(alone)
+    alone.end('bringup', signal.SIGKILL)
+    alone.until(lambda: server not in marked_processes(), 'the end of the server')

@@ -17,7 +17,8 @@ import rclpy
 from geometry_msgs.msg import Vector3, Vector3Stamped
 
 from robot_dynamics_interfaces.srv import SetGravity
-from robot_dynamics_ros.nodes.bringup import DEFAULT, NODES
+from robot_dynamics_ros.nodes.bringup import NODES
+from robot_dynamics_ros.nodes.server_process import DEFAULT
 
 POLICY = Path(__file__).resolve().parents[2] / 'config' / 'security' / 'policy.xml'
 INCLUDE = '{http://www.w3.org/2001/XInclude}include'
@@ -112,7 +113,7 @@ def test_nothing_is_denied_or_left_to_wildcards():
 
 def test_each_executable_has_an_enclave_of_its_own_with_its_own_node():
     profiles = {name: [profile.attrib['node'] for profile in found] for name, found in enclaves().items()}
-    assert profiles == {**{node: [node] for node in NODES}, 'bringup': DEFAULT.split()}
+    assert profiles == {**{node: [node] for node in NODES}, 'bringup': [*DEFAULT]}
 
 
 def test_no_name_is_allowed_twice():

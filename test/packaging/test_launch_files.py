@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 
@@ -19,7 +20,7 @@ import yaml
 from lifecycle_msgs.msg import State
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.nodes import bringup
+from robot_dynamics_ros.nodes import bringup, server_process
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = 'robot_dynamics_ros'
@@ -178,11 +179,13 @@ def test_a_parameter_that_is_given_goes_to_the_process_as_its_option(described, 
     set_up = []
     monkeypatch.setattr(bringup, 'run', lambda *makers: set_up.extend(maker.keywords for maker in makers))
     monkeypatch.setattr(bringup, 'arguments', lambda: node['arguments'][:2])
+    monkeypatch.setattr(server_process, 'running', nullcontext)
     bringup.main()
     assert set_up
     value = False if text == 'false' else text
     for options in set_up:
-        assert [(given.name, given.value) for given in options['parameter_overrides']] == [(name, value)]
+        overrides = {given.name: given.value for given in options['parameter_overrides']}
+        assert overrides == {'await_payload_gravity': True, name: value}
 
 
 def test_an_option_that_is_true_or_false_is_nothing_else(monkeypatch, capsys):
