@@ -15,6 +15,7 @@ from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.messages import command_stamp
 
 SECOND = 1_000_000_000
 ENCODING = 4
@@ -61,6 +62,11 @@ def _write(words, effort, torque, stamp) -> None:
     words[0], words[1] = stamp // SECOND, stamp % SECOND
     for k in range(effort.shape[0]):
         effort[k] = torque[k]
+
+
+def _write_stamp(words, stamp) -> None:
+    """Write the words (2, int32) of a stamp (ns)."""
+    words[0], words[1] = stamp // SECOND, stamp % SECOND
 
 
 class JointStateBuffer:
@@ -140,16 +146,26 @@ def stamp_of(data: bytes) -> int:
 
 
 class ArrayBuffer:
-    """A serialised Float64MultiArray without dimensions, with a view ``data`` (n,) of its numbers."""
+    """A serialised Float64MultiArray that names the state that it answers, with a view ``data`` (n,) of its numbers.
+
+    ``answer(stamp)`` writes the stamp (ns) of that state, 0 for none.
+    """
 
     def __init__(self, size: int):
         """Allocate ``size`` numbers; ValueError if rclpy does not serialise them as CDR version 1."""
-        memory = memory_of(serialize_message(Float64MultiArray(data=[0.0] * size)))
+        memory = memory_of(serialize_message(command_stamp.stamped(size)))
         self._bytes = memory.data
         self.data = memory[len(memory) - 8 * size :].view(np.float64)
-        self.data[:] = np.arange(1.0, size + 1.0)
-        if list(deserialize_message(bytes(self), Float64MultiArray).data) != self.data.tolist():
+        # after the numbers of dimensions and of the label's bytes
+        place = aligned(ENCODING + 8 + len(command_stamp.LABEL) + 1, 4)
+        self.answer = bound(_write_stamp, memory[place : place + 8].view(np.int32), then=(0,))
+        expected, stamp = np.arange(1.0, size + 1.0).tolist(), SECOND + 2
+        self.data[:] = expected
+        self.answer(stamp)
+        read = deserialize_message(bytes(self), Float64MultiArray)
+        if list(read.data) != expected or command_stamp.answered_stamp(read) != stamp:
             raise ValueError('Float64MultiArray: its numbers are not at the offsets of CDR version 1')
+        self.answer(0)
 
     def __bytes__(self):
         """Return the serialised message."""

@@ -23,13 +23,13 @@ class ExternalTorqueTopics:
         self._contact_message = _ContactMessage(node.robot)
         self._send_contact = RawPublisher(node, Contact, '~/contact').send
 
-    def publish(self, stamp: int, torque: np.ndarray) -> None:
+    def publish(self, stamp: int, torque: np.ndarray, answered: int) -> None:
         """Publish the external ``torque`` (n, N m) of the state of ``stamp`` (ns), its wrench and contact."""
         self._torque.publish(stamp, torque)
         self._send_wrench(self._wrench_message.bytes(stamp, self._wrench.update(self._state.q, torque)))
         self._send_contact(self._contact_message.bytes(stamp, torque, self._detector))
 
-    def publish_command(self, stamp: int, torque: np.ndarray) -> None:
+    def publish_command(self, stamp: int, torque: np.ndarray, answered: int) -> None:
         """Publish nothing: no actuator gets this torque."""
 
 

@@ -67,10 +67,10 @@ class Awaited(Protocol):
 class Output(Protocol):
     """What publishes torques (n, N m)."""
 
-    def publish(self, stamp: int, torque: np.ndarray) -> None:
-        """Publish the torque for the state of ``stamp`` (ns)."""
+    def publish(self, stamp: int, torque: np.ndarray, answered: int) -> None:
+        """Publish the torque for the state of ``stamp`` (ns); ``answered`` is 0 where it is one of the fallback."""
 
-    def publish_command(self, stamp: int, torque: np.ndarray) -> None:
+    def publish_command(self, stamp: int, torque: np.ndarray, answered: int) -> None:
         """Publish the torque for an actuator alone: it is not that of a state, so nobody may add it to another."""
 
 
@@ -274,7 +274,7 @@ class TorquePipeline:
         passing = self._passing(steady, now)
         longest = max(gate.limit, INTERRUPTION)
         self._fade_in.begin(passing, self._answered, self._sent, self.limiter.last, longest)
-        if not self._send(self._publish, passing):
+        if not self._send(self._publish, passing, answered=stamp):
             return self._fall_back(NOT_FINITE)
         gate.answered, self._answered = stamp, passing
         self._timeout.restart(passing)
@@ -296,11 +296,11 @@ class TorquePipeline:
             self.fallback.reset()
         return result.reason
 
-    def _send(self, publish, passing: float, fades_in: bool = True) -> bool:
+    def _send(self, publish, passing: float, fades_in: bool = True, answered: int = 0) -> bool:
         """Limit the torque and ``publish`` it with the stamp of the last state; return False where it is not finite.
 
         ``passing`` is the time of the clock of the arm, s; ``fades_in``: it is no ramp to zero, so that a fade-in is
-        applied before.
+        applied before. ``answered`` is the stamp (ns) of the state that it answers, 0 for none.
         """
         longest = self._gate.limit if fades_in else min(self._gate.limit, LONGEST)
         elapsed = 0.0 if self._sent is None else min(max(passing - self._sent, 0.0), longest)
@@ -308,7 +308,7 @@ class TorquePipeline:
             self._fade_in.apply(self._torque, elapsed)
         if not self.limiter.apply(self._torque, elapsed):
             return False
-        publish(self._stamp, self._torque)
+        publish(self._stamp, self._torque, answered)
         self._sent, self._sends = passing, True
         return True
 

@@ -56,9 +56,10 @@ class CommandArray:
         self._send, self.wait = publisher.send, publisher.wait
         self.command_topic = node.resolve_topic_name(topic)
 
-    def publish(self, stamp: int, torque: np.ndarray) -> None:
-        """Publish ``torque`` (n, N m); the message has no stamp."""
+    def publish(self, stamp: int, torque: np.ndarray, answered: int) -> None:
+        """Publish ``torque`` (n, N m), which answers the state of ``answered`` (ns; 0: none); ``stamp`` is not sent."""
         self._command(torque, self._order, self._scale, self._buffer.data)
+        self._buffer.answer(answered)
         self._send(bytes(self._buffer))
 
     publish_command = publish
@@ -97,16 +98,16 @@ class TorqueTopics:
         self._commands = CommandArray(node, arm, f'{topic}/commands') if arm.policy.takes_commands else None
         self.command_topic = self._commands.command_topic if self._commands else ''
 
-    def publish(self, stamp: int, torque: np.ndarray) -> None:
-        """Publish ``torque`` (n, N m) with ``stamp`` (ns)."""
+    def publish(self, stamp: int, torque: np.ndarray, answered: int) -> None:
+        """Publish ``torque`` (n, N m) with ``stamp`` (ns); as a command it answers the state of ``answered``."""
         self._named.publish(stamp, torque)
         if self._commands:
-            self._commands.publish(stamp, torque)
+            self._commands.publish(stamp, torque, answered)
 
-    def publish_command(self, stamp: int, torque: np.ndarray) -> None:
+    def publish_command(self, stamp: int, torque: np.ndarray, answered: int) -> None:
         """Publish ``torque`` (n, N m) for an actuator alone: it is not that of a state."""
         if self._commands:
-            self._commands.publish(stamp, torque)
+            self._commands.publish(stamp, torque, answered)
 
     def publish_info(self) -> None:
         """Publish what the torque contains."""
@@ -171,11 +172,12 @@ class HandGuidingTopics(TorqueTopics):
         if not before.ends_like(self._load):
             self._law.load_changed()
 
-    def publish(self, stamp: int, torque: np.ndarray) -> None:
+    def publish(self, stamp: int, torque: np.ndarray, answered: int) -> None:
         """Publish ``torque`` (n, N m) with ``stamp`` (ns), and the position command where it is whole."""
-        super().publish(stamp, torque)
+        super().publish(stamp, torque, answered)
         if self._law.follow(torque):
             self._gather(self._law.position_command, self._order, self._buffer.data)
+            self._buffer.answer(answered)
             self._send(bytes(self._buffer))
 
 

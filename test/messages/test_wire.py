@@ -12,6 +12,7 @@ from std_msgs.msg import Float64MultiArray
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.messages.cdr import FIELDS, OTHER_LAYOUT, SHORTEST, ArrayBuffer, JointStateBuffer, stamp_of
+from robot_dynamics_ros.messages.command_stamp import answered_stamp
 from robot_dynamics_ros.messages.joint_state import JointStateInput, StateInput
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
@@ -142,6 +143,19 @@ def test_numbers_of_an_array_go_out_as_they_are():
     buffer = ArrayBuffer(6)
     buffer.data[:] = np.arange(6) / 7.0
     assert list(deserialize_message(bytes(buffer), Float64MultiArray).data) == (np.arange(6) / 7.0).tolist()
+
+
+@pytest.mark.parametrize('size', [1, 6, 7])
+def test_a_command_names_the_state_that_it_answers_beside_its_numbers(size):
+    buffer = ArrayBuffer(size)
+    buffer.data[:] = 0.1
+    assert answered_stamp(deserialize_message(bytes(buffer), Float64MultiArray)) == 0
+    for stamp in (STAMP, 2**31 * 1_000_000_000 - 1, 0):
+        buffer.answer(stamp)
+        message = deserialize_message(bytes(buffer), Float64MultiArray)
+        assert answered_stamp(message) == stamp
+        assert list(message.data) == [0.1] * size and message.layout.data_offset == 0
+    assert answered_stamp(Float64MultiArray(data=[0.1] * size)) == 0
 
 
 def test_a_position_whose_sine_means_nothing_is_rejected_by_name():

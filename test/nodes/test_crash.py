@@ -38,7 +38,7 @@ def node(request):
     made.start()
     assert made.active
     made.sent, made.told = [], []
-    made.task.pipeline._publish = lambda stamp, torque: made.sent.append(torque.copy())
+    made.task.pipeline._publish = lambda stamp, torque, answered: made.sent.append(torque.copy())
     made.task.arm.payload_gravity.missing = ''  # nobody spins this node until payload and gravity are known
     made.diagnostics.publisher.publish = lambda array: made.told.extend(array.status)
     yield made

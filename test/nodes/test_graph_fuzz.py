@@ -104,14 +104,14 @@ def _not_finite(law, state, out):
     return TORQUE
 
 
-def _published_twice(topics, stamp, torque):
-    PUBLISH(topics, stamp, torque)
-    PUBLISH(topics, stamp, torque)
+def _published_twice(topics, stamp, torque, answered):
+    PUBLISH(topics, stamp, torque, answered)
+    PUBLISH(topics, stamp, torque, answered)
 
 
 def _replayed(pipeline, why):
     """A rejected state gets the torque of the state before."""
-    pipeline._publish(pipeline._stamp, pipeline.limiter.last)
+    pipeline._publish(pipeline._stamp, pipeline.limiter.last, pipeline._stamp)
     return why
 
 

@@ -11,6 +11,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.messages.command_stamp import answered_stamp
 from robot_dynamics_ros.tools.processes import ProcessError
 
 NODE = 'gravity_compensation_node'
@@ -57,6 +58,7 @@ def test_torque_is_the_gravity_torque_of_the_measured_position(graph):
     np.testing.assert_allclose(torque.effort, ROBOT.gravity_torque(Q), rtol=0, atol=1e-9)
     graph.until(lambda: commands, 'commands')
     assert list(commands[0].data) == list(torque.effort)
+    assert answered_stamp(commands[0]) == ros.nanoseconds(torque.header.stamp)
 
 
 @pytest.mark.parametrize('velocity', [[], [np.nan] * 6, [5.0] * 6])

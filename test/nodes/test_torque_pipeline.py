@@ -16,8 +16,9 @@ from robot_dynamics_ros.nodes.torque_pipeline import LOOKS, OWN, STEP
 
 
 def test_the_torque_of_a_state_is_the_laws():
-    stamp = 501 * SECOND
-    assert Parts().state(501.0) == [('law', stamp), ('publish', stamp)]
+    parts, stamp = Parts(), 501 * SECOND
+    assert parts.state(501.0) == [('law', stamp), ('publish', stamp)]
+    assert parts.answered == stamp
 
 
 def test_the_law_knows_when_the_state_came_beside_its_stamp():
@@ -144,6 +145,7 @@ def test_after_a_torque_of_zero_there_is_no_ramp():
     parts.calls.clear()
     assert parts.pipeline.finish(60.0) == ''
     assert parts.calls == [('command', [0.0, 0.0])]
+    assert parts.answered == 0  # no state
 
 
 def at_rest(state, out):

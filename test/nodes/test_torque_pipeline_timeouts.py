@@ -17,6 +17,7 @@ def test_where_states_are_missing_they_follow_it_before_the_fallback_is_asked():
     parts = Parts()
     parts.state(500.0)
     assert parts.pause(500.02) == ['look at the clock', ('fallback', 500_020_000_000), ('publish', 500 * SECOND)]
+    assert parts.answered == 0  # a torque of the fallback answers no state
 
 
 def test_a_fallback_without_a_torque_publishes_nothing_and_says_why():

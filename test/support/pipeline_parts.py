@@ -80,12 +80,14 @@ class Parts:
         out[:] = 1.0
         return TORQUE
 
-    def publish(self, stamp, torque):
+    def publish(self, stamp, torque, answered):
         self.calls.append(('publish', stamp))
+        self.answered = answered
         self.sent = float(torque[0])
 
-    def publish_command(self, stamp, torque):
+    def publish_command(self, stamp, torque, answered):
         self.calls.append(('command', torque.tolist()))
+        self.answered = answered
 
     def state(self, time, names=NAMES):
         """Give the pipeline a state at a time (s), and return the calls that it makes."""
