@@ -11,10 +11,12 @@ from std_srvs.srv import Trigger
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, UnstableError
+from robot_dynamics_ros.messages.command_stamp import answered_stamp
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.simulation.arm_clock import ArmClock
+from robot_dynamics_ros.simulation.command_age import CommandAge
 from robot_dynamics_ros.simulation.elastic_joints import ElasticJoints
 from robot_dynamics_ros.simulation.motor_pd import MotorPd
 
@@ -61,9 +63,10 @@ class PlantLoop(LifecycleTask):
     """``effort_commands`` in, ``joint_states`` out, ``~/reset`` to the start position.
 
     With actuation motor_pd ``position_commands`` come in, too. Brakes hold the arm from activation to the first command
-    and whenever none came for ``command_timeout``. Where this node or its controller is late by more than
-    ``longest_delay``, the arm's time stands still: a busy machine makes the simulation slow, not wrong. Lost time is
-    made up, at double speed, while the arm rests. Stamps never go back (``ArmClock``).
+    and whenever none came for ``command_timeout``. Where this node is late by more than ``longest_delay``, or the state
+    that the command answers is that old (``CommandAge``), the arm's time stands still: a busy machine makes the
+    simulation slow, not wrong. Lost time is made up, at double speed, while the arm rests. Stamps never go back
+    (``ArmClock``).
     """
 
     def __init__(self, node):
@@ -90,7 +93,7 @@ class PlantLoop(LifecycleTask):
         self._timeout = round(node.value('command_timeout') * SECOND)
         self._period = max(STEP, round(SECOND / node.value('rate')))
         self._longest_delay = round((1.0 / node.value('rate') + node.value('longest_delay')) * SECOND)
-        self._command_seen: int | None = None
+        self._command_age = CommandAge(self._longest_delay)
         rest = [0.0] * robot.nv
         self._state = JointState(name=list(robot.joint_names), position=rest, velocity=rest, effort=rest)
         # the message's own memory: nothing is converted on the way out
@@ -120,22 +123,25 @@ class PlantLoop(LifecycleTask):
         self._begin()
 
     def report(self) -> dict[str, str]:
-        """Return brakes and lost time."""
+        """Return brakes, lost time, and the number of commands that named no state."""
         lost = self._arm_time.steps_lost * STEP / SECOND
-        return {'brakes': 'closed' if self._arm.brakes else 'open', 'time lost, s': f'{lost:.3f}'}
+        return {
+            'brakes': 'closed' if self._arm.brakes else 'open',
+            'time lost, s': f'{lost:.3f}',
+            'commands without a state': str(self._command_age.unnamed),
+        }
 
     def _on_timer(self) -> None:
         """Step the arm up to now and publish its state."""
         if not self._node.active or self._node.crash:
             return
         if self._arm_time.read():
-            self._command_seen = None  # of the old time
-        quiet = np.inf if self._command_seen is None else self._arm_time.time - self._command_seen
-        if quiet > self._timeout and not self._arm.brakes:
+            self._command_age.reset()  # of the old time
+        if self._command_age.quiet(self._arm_time.time) > self._timeout and not self._arm.brakes:
             self._arm.close_brakes()
         if self._arm.brakes:
             self._arm_time.follow()  # nothing moves: lost time is caught up
-        self._step(controller_is_late=quiet > self._longest_delay)
+        self._step()
         set_nanoseconds(self._state.header.stamp, self._arm_time.stamp)
         self._position[:], self._velocity[:] = self._arm.position, self._arm.velocity
         self._effort[:] = self._arm.motor_torque
@@ -144,16 +150,17 @@ class PlantLoop(LifecycleTask):
 
     def _begin(self) -> None:
         """Start the arm's time now, without a command."""
-        self._command_seen = None
+        self._command_age.reset()
         self._arm_time.read()
         self._arm_time.follow()
 
-    def _step(self, controller_is_late: bool) -> None:
+    def _step(self) -> None:
         """Step the arm by the due time; a late machine or controller loses time, and an arm at rest regains some."""
-        if not controller_is_late and np.abs(self._arm.velocity).max() < AT_REST:
+        room = self._command_age.room(self._arm_time.stamp, self._arm_time.time) // STEP
+        if room and np.abs(self._arm.velocity).max() < AT_REST:
             self._arm_time.regain(self._period // STEP)
         due = self._arm_time.due()
-        count = 0 if controller_is_late else min(due, self._longest_delay // STEP)
+        count = min(due, room)
         try:
             self._arm.step(count)
         except UnstableError as error:
@@ -181,7 +188,7 @@ class PlantLoop(LifecycleTask):
             return
         command[:] = message.data
         self._arm.brakes = False
-        self._command_seen = self._arm_time.now()
+        self._command_age.receive(answered_stamp(message), self._arm_time.stamp, self._arm_time.now())
 
     def _on_reset(self, request, response):
         """Reset the arm to its start position, brakes closed."""

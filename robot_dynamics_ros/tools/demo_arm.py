@@ -30,6 +30,8 @@ AUBO_I5 = 'aubo_i5'
 """The arm of the demo where no other one is named."""
 RATE = 500.0
 """Of joint_states, Hz."""
+AGE_LIMIT = 3600.0
+"""Of states whose stamps lag behind the clock, because the arm waits on a busy machine, s."""
 BANDWIDTH = 20.0
 """Of the position control, rad/s: low, as in the demo of the AUBO-i5."""
 MODEL, MOTION, PARAMETERS, LAYOUT = 'arm.yaml', 'motion.yaml', 'parameters.yaml', 'plotjuggler.xml'
@@ -82,15 +84,16 @@ class DemoArm:
             # a busy machine holds the simulated time up: its states are not old
             '/**/feedforward_node': {
                 'await_payload_gravity': False,  # no dynamics_server is started
-                'age_limit': 10.0,
+                'age_limit': AGE_LIMIT,
                 'effort_limit': self.effort_limit.tolist(),
             },
             '/**/torque_controller': {
                 'await_payload_gravity': False,
-                'age_limit': 10.0,
+                'age_limit': AGE_LIMIT,
                 'effort_limit': self.effort_limit.tolist(),  # a new list: ROS reads no YAML aliases
                 'stiffness': self.gains.stiffness.tolist(),
                 'damping': self.gains.damping.tolist(),
+                'feedforward_age_limit': 2.0 / RATE,  # late feedforward torques are waited for
             },
         }
         path = folder / PARAMETERS

@@ -18,6 +18,8 @@ LEAD = 0.5
 """Time from the first publication of a trajectory to its start, s."""
 AFTER = 0.2
 """Time recorded after a motion, s."""
+STEP, PATIENCE = 0.1, 30.0
+"""Time of the arm, and how long it may take on a busy machine, s."""
 LONGEST_GAP = 0.5
 """Longest time between two samples of a record, and before the first one, s."""
 
@@ -85,7 +87,9 @@ class Tracking:
             self._trajectories.publish(message)
             self._client.spin_while_waiting(lambda: self._stamp >= start, LEAD / 5)
         end = start + int((motion.times[-1] + AFTER) * 1e9)
-        self._client.spin_until(lambda: self._stamp >= end, 10.0 * (motion.times[-1] + LEAD + AFTER), motion.name)
+        while self._stamp < end:
+            due = min(end, self._stamp + int(STEP * 1e9))
+            self._client.spin_until(lambda due=due: self._stamp >= due, PATIENCE, f'the next {STEP} s of {motion.name}')
         return self._record(motion, start)
 
     def _record(self, motion: Motion, start: int) -> Record:
@@ -109,7 +113,10 @@ class Tracking:
         return Record(time, error, torque)
 
     def _on_state(self, message: JointState) -> None:
-        """Record a sample."""
+        """Record a sample, once where the time of the arm stands still."""
         self._joint_names = list(message.name)
-        self._stamp = nanoseconds(message.header.stamp)
+        stamp = nanoseconds(message.header.stamp)
+        if stamp <= self._stamp:
+            return
+        self._stamp = stamp
         self._samples.append((self._stamp, np.array(message.position), np.array(message.effort)))

@@ -119,7 +119,7 @@ def test_where_the_motion_diverges_the_arm_stays_on_its_brakes_until_the_next_co
     arm.task._on_command(Float64MultiArray(data=[1e30, 0.0, 0.0, 0.0, 0.0, 0.0]))
     time.sleep(0.003)
     arm.task._arm_time.read()
-    arm.task._step(controller_is_late=False)
+    arm.task._step()
     assert arm.task.report()['brakes'] == 'closed'
     arm.task._on_command(Float64MultiArray(data=[0.0] * 6))
     assert arm.task.report()['brakes'] == 'open'
