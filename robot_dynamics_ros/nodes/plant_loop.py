@@ -67,6 +67,8 @@ class PlantLoop(LifecycleTask):
     that the command answers is that old (``CommandAge``), the arm's time stands still: a busy machine makes the
     simulation slow, not wrong. Lost time is made up, at double speed, while the arm rests. Stamps never go back
     (``ArmClock``).
+
+    Where the motion diverges, nothing is published until ``~/reset`` or the next activation.
     """
 
     def __init__(self, node):
@@ -94,6 +96,7 @@ class PlantLoop(LifecycleTask):
         self._period = max(STEP, round(SECOND / node.value('rate')))
         self._longest_delay = round((1.0 / node.value('rate') + node.value('longest_delay')) * SECOND)
         self._command_age = CommandAge(self._longest_delay)
+        self._diverged = ''
         rest = [0.0] * robot.nv
         self._state = JointState(name=list(robot.joint_names), position=rest, velocity=rest, effort=rest)
         # the message's own memory: nothing is converted on the way out
@@ -133,7 +136,7 @@ class PlantLoop(LifecycleTask):
 
     def _on_timer(self) -> None:
         """Step the arm up to now and publish its state."""
-        if not self._node.active or self._node.crash:
+        if not self._node.active or self._node.crash or self._diverged:
             return
         if self._arm_time.read():
             self._command_age.reset()  # of the old time
@@ -141,7 +144,12 @@ class PlantLoop(LifecycleTask):
             self._arm.close_brakes()
         if self._arm.brakes:
             self._arm_time.follow()  # nothing moves: lost time is caught up
-        self._step()
+        try:
+            self._step()
+        except UnstableError as error:
+            self._diverged = self.silence = f'{error}: lower the gains of its controller, then call ~/reset'
+            self._node.get_logger().error(self._diverged)
+            return
         set_nanoseconds(self._state.header.stamp, self._arm_time.stamp)
         self._position[:], self._velocity[:] = self._arm.position, self._arm.velocity
         self._effort[:] = self._arm.motor_torque
@@ -150,6 +158,7 @@ class PlantLoop(LifecycleTask):
 
     def _begin(self) -> None:
         """Start the arm's time now, without a command."""
+        self._diverged = ''
         self._command_age.reset()
         self._arm_time.read()
         self._arm_time.follow()
@@ -161,11 +170,7 @@ class PlantLoop(LifecycleTask):
             self._arm_time.regain(self._period // STEP)
         due = self._arm_time.due()
         count = min(due, room)
-        try:
-            self._arm.step(count)
-        except UnstableError as error:
-            advice = 'lower the gains of its controller; ~/reset puts the arm back to its start'
-            self._node.get_logger().error(f'{error}: {advice}', throttle_duration_sec=1.0)
+        self._arm.step(count)
         self._arm_time.advance(count, lost=due - count)
 
     def _on_command(self, message: Float64MultiArray) -> None:
@@ -178,7 +183,7 @@ class PlantLoop(LifecycleTask):
 
     def _apply(self, message: Float64MultiArray, command: np.ndarray, what: str) -> None:
         """Write the numbers of a message into ``command`` (n) and release the brakes of an active arm."""
-        if not self._node.active:
+        if not self._node.active or self._diverged:
             return
         if len(message.data) != len(command) or not np.isfinite(message.data).all():
             got = reprlib.repr(list(message.data))  # short, however much came

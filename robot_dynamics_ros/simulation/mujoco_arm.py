@@ -109,7 +109,10 @@ class MujocoArm:
             self._model.qpos_spring[self._q] = self._rest + self._share * self.position_command
         self._data.qfrc_applied[self._v] = self.torque - self._drag
         self._before[:] = self._data.qpos
+        handler = mujoco.get_mju_user_warning()
+        mujoco.set_mju_user_warning(_not_printed)
         mujoco.mj_step(self._model, self._data, count * self._steps)
+        mujoco.set_mju_user_warning(handler)
         if self._warned.any():
             k = np.argmax(np.abs(self.torque))
             torque = f'{self.torque[k]:.4g} at joint {self._names[k]!r}'
@@ -134,3 +137,7 @@ class MujocoArm:
     def velocity(self) -> np.ndarray:
         """Joint velocities (n,) in rad/s or m/s."""
         return self._data.qvel[self._v]
+
+
+def _not_printed(text: str) -> None:
+    """Print no warning of MuJoCo, and write none to a file: an exception says what has happened."""

@@ -1,6 +1,7 @@
 """simulated_arm in the process of the test: its callbacks one by one, clocks, exceptions, parts of a description."""
 
 import time
+from types import SimpleNamespace
 
 from support import graph as ros
 
@@ -114,13 +115,26 @@ def test_an_exception_leaves_no_callback(alone, monkeypatch, part):
         assert 'of the test' in node.crash
 
 
-def test_where_the_motion_diverges_the_arm_stays_on_its_brakes_until_the_next_command(arm, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)  # MuJoCo writes a log
-    arm.task._on_command(Float64MultiArray(data=[1e30, 0.0, 0.0, 0.0, 0.0, 0.0]))
-    time.sleep(0.003)
-    arm.task._arm_time.read()
-    arm.task._step()
-    assert arm.task.report()['brakes'] == 'closed'
+def test_where_the_motion_diverges_the_arm_is_silent_until_its_reset_and_the_log_says_so_once(arm, capfd):
+    published = []
+    arm.task._publisher = SimpleNamespace(publish=published.append)
+    for _ in range(5):
+        arm.task._on_command(Float64MultiArray(data=[1e30, 0.0, 0.0, 0.0, 0.0, 0.0]))
+        time.sleep(0.002)  # less than command_timeout
+        arm.task._on_timer()
+    while not arm.task._diverged:  # a busy machine may have closed the brakes in between
+        arm.task._on_command(Float64MultiArray(data=[1e30, 0.0, 0.0, 0.0, 0.0, 0.0]))
+        arm.task._on_timer()
+    published.clear()
+    arm.task._on_command(Float64MultiArray(data=[0.0] * 6))
+    arm.task._on_timer()
+    assert not published and arm.task.report()['brakes'] == 'closed'
+    assert "largest torque 1e+30 at joint 'shoulder_joint'" in arm.silence and '~/reset' in arm.silence
+    lines = capfd.readouterr().err.splitlines()
+    assert len([line for line in lines if 'diverges' in line]) == 1 and not any('WARN' in line for line in lines)
+    arm.task._on_reset(None, Trigger.Response())
+    arm.task._on_timer()
+    assert published and arm.silence == ''
     arm.task._on_command(Float64MultiArray(data=[0.0] * 6))
     assert arm.task.report()['brakes'] == 'open'
 

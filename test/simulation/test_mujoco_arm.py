@@ -139,8 +139,8 @@ def test_brakes_hold_it_from_the_start_and_whenever_set():
 
 
 @pytest.mark.parametrize('torque', [1e30, -1e8])
-def test_a_motion_that_diverges_ends_on_the_brakes_where_it_was(torque, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)  # MuJoCo writes a log
+def test_a_motion_that_diverges_ends_on_the_brakes_where_it_was(torque, monkeypatch, tmp_path, capfd):
+    monkeypatch.chdir(tmp_path)
     arm = plant(period=1e-3)
     arm.torque[2] = torque
     with pytest.raises(UnstableError) as error:
@@ -150,6 +150,7 @@ def test_a_motion_that_diverges_ends_on_the_brakes_where_it_was(torque, monkeypa
     assert str(error.value).endswith(f"largest torque {torque:.4g} at joint 'foreArm_joint'")
     np.testing.assert_array_equal(arm.position, before)
     assert arm.brakes and not arm.velocity.any() and not arm.torque.any()
+    assert capfd.readouterr() == ('', '') and not [*tmp_path.iterdir()]  # MuJoCo would print, and write a file
     arm.reset()
     arm.brakes = False
     arm.step(100)
