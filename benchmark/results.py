@@ -39,6 +39,7 @@ SCRIPTS = (
     'start_up',
     'node_latency',
     'node_joints',
+    'busy_process',
     'soak',
 )
 RESULTS = FOLDER / 'RESULTS.md'
