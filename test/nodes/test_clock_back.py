@@ -47,7 +47,7 @@ def start(started):
 @pytest.fixture
 def graph(started, start):
     """The nodes at ``start`` by their clock, without payload and trajectory."""
-    set_clock(started, start, SERVER)
+    set_clock(started, start, SERVER, GRAVITY)
     set_payload(started, 0.0)
     started.reactivate(GRAVITY, CONTROLLER, FEEDFORWARD)
     started.follow('bringup', ros.trajectory(NAMES, 0), receivers=2)
@@ -66,9 +66,11 @@ def set_clock(graph, now, *nodes):
 
 
 def set_payload(graph, mass, ramp_time=0.0):
+    """Set a payload, and wait until the node has heard of it."""
     request = SetPayload.Request(mass=mass, com=HEAVY.com if mass else (0.0,) * 3, frame='ee_link', ramp_time=ramp_time)
     response = graph.client.call(SetPayload, f'{SERVER}/set_payload', request)
     assert response.success, response.message
+    be_heard(graph)
 
 
 def set_gravity(graph):
