@@ -43,6 +43,10 @@ def numbers(random, *shape):
     return np.where(random.random(shape) < 0.03, special, random.normal(size=shape))
 
 
+def of_counts():
+    return np.zeros(N, np.int64), np.zeros((2, N), np.int64)
+
+
 def rows_of_friction(random):
     qd, tau, torque = numbers(random, 3, 5, N)
     return qd, tau, np.zeros(N), torque
@@ -66,7 +70,7 @@ CASES = {
     'limit': (
         torque_limiter._limit,
         lambda random: (
-            (*np.abs(numbers(random, 2, N)), numbers(random, N), np.zeros(N, np.int64), bool(random.integers(2))),
+            (*np.abs(numbers(random, 2, N)), numbers(random, N), *of_counts(), bool(random.integers(2))),
             (numbers(random, N), float(random.uniform(0.0, 2.0))),
         ),
     ),
@@ -127,7 +131,7 @@ def test_machine_code_gives_the_same_bits_and_type_as_python(function, make):
 def limit(torque=None):
     """Return a limiter's function of a torque (6) and a time."""
     example = np.zeros(N) if torque is None else torque
-    return bound(torque_limiter._limit, *np.ones((3, N)), np.zeros(N, np.int64), True, then=(example, 0.0))
+    return bound(torque_limiter._limit, *np.ones((3, N)), *of_counts(), True, then=(example, 0.0))
 
 
 @pytest.mark.parametrize(
@@ -208,7 +212,7 @@ def test_the_annotation_says_what_is_returned():
 
 def test_a_call_keeps_what_it_needs_and_nothing_else():
     last = np.full(N, 3.0)
-    call = bound(torque_limiter._limit, *np.ones((2, N)), last, np.zeros(N, np.int64), True, then=(np.zeros(N), 0.0))
+    call = bound(torque_limiter._limit, *np.ones((2, N)), last, *of_counts(), True, then=(np.zeros(N), 0.0))
     alive, torque = weakref.ref(last), np.full(N, 2.0)
     before = sys.getrefcount(torque)
     del last

@@ -178,7 +178,7 @@ def test_names_that_are_refused(name):
     with pytest.raises(ArgumentError, match=r'^link: expected at least one name, got an empty sequence$'):
         getattr(robot, name)(q, [])
     for link, culprit in ((['link_9', 'gripper'], "'gripper'"), (['link_9', 3], '3'), ([['link_9']], r"\['link_9'\]")):
-        with pytest.raises(UnknownNameError, match=f'^no link {culprit}; there are base, link_1'):
+        with pytest.raises(UnknownNameError, match=f'^no link {culprit}; .*here are base, link_1'):
             getattr(robot, name)(q, link)
     with pytest.raises(ArgumentError, match=r'^reference_frame: '):
         getattr(robot, name)(q, HANDS, 'tool')
