@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.codegen.bound_function import FILES, bound
 from robot_dynamics_ros.control import (
     compensation,
     friction_tracker,
@@ -43,8 +43,8 @@ def numbers(random, *shape):
     return np.where(random.random(shape) < 0.03, special, random.normal(size=shape))
 
 
-def of_counts():
-    return np.zeros(N, np.int64), np.zeros((2, N), np.int64)
+def of_counts(length=N):
+    return np.zeros(length, np.int64), np.zeros((2, length), np.int64)
 
 
 def rows_of_friction(random):
@@ -158,6 +158,14 @@ def limit(torque=None):
 def test_arguments_unlike_the_examples_are_refused(wrong):
     with pytest.raises(TypeError, match=r'^_limit: expected a C-contiguous float64 array \(6,\), float$'):
         limit()(*wrong)
+
+
+def test_code_of_arguments_of_the_same_kind_is_looked_up_once(monkeypatch):
+    """A message that arrives binds functions."""
+    limit()
+    monkeypatch.setattr(type(FILES), 'code', lambda *_: pytest.fail('looked up again'))
+    for length in (N, 2 * N):  # axes may have any length
+        bound(torque_limiter._limit, *np.ones((3, length)), *of_counts(length), True, then=(np.ones(length), 0.0))
 
 
 def test_numbers_are_converted_as_python_does():
