@@ -161,17 +161,17 @@ class FeedforwardWatch(FollowingWatch):
         if plan is None:
             return [], must
         q, qd, qdd = plan.at(state.stamp)
-        q, qd = (state.q, state.qd) if self.needs_velocity else (q, qd)
-        return [self.loaded('state', partial(self._terms, q, qd, qdd))], must
+        at = (state.q, state.qd) if self.needs_velocity else (q, qd)
+        return [self.loaded('state', partial(self._terms, *at, qdd, qd))], must
 
-    def _terms(self, q, qd, qdd, load) -> np.ndarray:
+    def _terms(self, q, qd, qdd, qd_desired, load) -> np.ndarray:
         """Return the sum of the terms that the node adds, each once."""
         still, weightless, arm = np.zeros(self.arm.n), (load[0], WEIGHTLESS), self.arm
         terms = {
             'gravity': lambda: arm.gravity_torque(q, load),
             'inertia': lambda: arm.inverse_dynamics(q, still, qdd, weightless),
             'coriolis': lambda: arm.inverse_dynamics(q, qd, still, weightless),
-            'friction': lambda: arm.friction(qd),
+            'friction': lambda: arm.friction(qd_desired),
         }
         return sum(terms[term]() for term in self.settings.terms)
 

@@ -146,11 +146,31 @@ class Compensation:
         out : ndarray, (n,)
             Receives the torque, N m (prismatic joints: N).
         """
+        self.with_friction_at(qd, q, qd, qdd, out)
+
+    def with_friction_at(self, qd_friction, q, qd, qdd, out) -> None:
+        """Compute the sum as ``torque`` does, with friction and residual at another velocity (n)."""
         chosen = q, qd if self._coriolis else self._zeros, qdd if self._inertia else self._zeros
         self._robot.inverse_dynamics(*chosen, out=out)
         transmitted = out
         if self._whole:
             transmitted = self._whole.inverse_dynamics(q, qd, qdd, out=self._transmitted)
-        self._add_friction(qd, transmitted, out)
+        self._add_friction(qd_friction, transmitted, out)
         if self._residual:
-            self._residual.add(q, qd, out)
+            self._residual.add(q, qd_friction, out)
+
+
+class MeasuredCompensation:
+    """``Compensation`` at a measured state; friction and residual are those of the desired velocity.
+
+    Friction of the measured velocity is positive feedback: it pushes a joint on in the direction in which it moves, at
+    rest with the slope coulomb / transition velocity, so that a joint that should stand swings.
+    """
+
+    def __init__(self, robot: Robot, terms, residual: 'ResidualModel | None' = None):
+        """Sum the terms as ``Compensation`` does, with the same arguments and errors."""
+        self._compensation = Compensation(robot, terms, residual)
+
+    def torque(self, q, qd, qdd, qd_desired, out) -> None:
+        """Compute the sum at measured q and qd, and desired qdd and qd_desired, (n) each, into ``out`` (n)."""
+        self._compensation.with_friction_at(qd_desired, q, qd, qdd, out)

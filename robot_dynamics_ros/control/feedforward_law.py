@@ -25,10 +25,13 @@ class MotionSource(Protocol):
 
 
 class FeedforwardLaw:
-    """tau = sum of the chosen terms at (q_d, qd_d, qdd_d), or at the measured q, qd and the desired qdd_d."""
+    """tau = sum of the chosen terms at (q_d, qd_d, qdd_d), or at the measured q, qd, with qdd_d and friction(qd_d)."""
 
     def __init__(self, source: MotionSource, desired: np.ndarray, terms: PayloadBlender, evaluate_at_measured: bool):
-        """Compute ``terms``, a blended ``Compensation``, at ``desired`` (3, n), which ``source`` writes."""
+        """Compute ``terms`` at ``desired`` (3, n), which ``source`` writes.
+
+        They are a blended ``Compensation``, or a ``MeasuredCompensation`` where they are evaluated at measured states.
+        """
         self._source, self._terms = source, terms
         self._q, self._qd, self._qdd = desired
         self.reference = self._q
@@ -37,7 +40,7 @@ class FeedforwardLaw:
     def warm_up(self) -> None:
         """Compile the kernels that ``torque`` calls."""
         self._source.warm_up()
-        self._terms.warm_up(3)
+        self._terms.warm_up(4 if self._measured else 3)
 
     def stop_following(self) -> None:
         """Drop the desired motion."""
@@ -53,6 +56,8 @@ class FeedforwardLaw:
             return state.no_velocity
         result = self._source.follow(state)
         if result is TORQUE:
-            q, qd = (state.q, state.qd) if self._measured else (self._q, self._qd)
-            self._terms.torque(state.time, q, qd, self._qdd, out=out)
+            if self._measured:
+                self._terms.torque(state.time, state.q, state.qd, self._qdd, self._qd, out=out)
+            else:
+                self._terms.torque(state.time, self._q, self._qd, self._qdd, out=out)
         return result

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robot_dynamics_ros.control.compensation import TERMS, Compensation, checked_terms
+from robot_dynamics_ros.control.compensation import TERMS, Compensation, MeasuredCompensation, checked_terms
 from robot_dynamics_ros.control.feedforward_law import FeedforwardLaw
 from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
@@ -58,8 +58,9 @@ class FeedforwardNode(BaseNode):
             source = ControllerStateInput(arm.robot, *limits, desired, position_limits)
             source.subscribe(self)
             warns = source.warnings
-        blended = arm.blended(lambda robot: Compensation(robot, terms, residual))
         is_measured = self.value('evaluate_at') == 'measured'
+        compensation = MeasuredCompensation if is_measured else Compensation
+        blended = arm.blended(lambda robot: compensation(robot, terms, residual))
         law = FeedforwardLaw(source, desired, blended, is_measured)
         fields = {'compensation': '+'.join(terms)}
         return ControlLoop(self, arm, law, output, trajectory, fields=fields, warns=warns, needs_velocities=is_measured)

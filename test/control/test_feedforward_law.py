@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.control.compensation import TERMS, Compensation
+from robot_dynamics_ros.control.compensation import TERMS, Compensation, MeasuredCompensation
 from robot_dynamics_ros.control.feedforward_law import FeedforwardLaw
 from robot_dynamics_ros.control.law import NO_VELOCITIES, TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
@@ -24,7 +24,8 @@ PAYLOAD = Payload(3.0, (0.1, 0.0, 0.2))
 def made(measured, terms=TERMS, load=None):
     """Return a law, its source and a state."""
     source = GivenMotion(np.zeros((3, 6)), MOTION)
-    blender = PayloadBlender(lambda robot: Compensation(robot, terms), ROBOT, load or PayloadGravity.of(ROBOT))
+    make = MeasuredCompensation if measured else Compensation
+    blender = PayloadBlender(lambda robot: make(robot, terms), ROBOT, load or PayloadGravity.of(ROBOT))
     state = MeasuredState(Q.copy(), QD.copy())
     state.stamp, state.has_velocity = 7 * SECOND, True
     return FeedforwardLaw(source, source.desired, blender, measured), source, state
@@ -47,7 +48,9 @@ def test_it_is_the_torque_of_the_desired_motion():
 def test_positions_and_velocities_may_be_the_measured_ones():
     (law, source, state), out = made(measured=True), np.full(6, np.nan)
     assert law.torque(state, out) is TORQUE
-    assert out == expected(Q, QD, MOTION[2])
+    rigid = ROBOT.inverse_dynamics(Q, QD, MOTION[2])
+    # friction of the measured velocity would be positive feedback
+    assert out == pytest.approx(rigid + ROBOT.friction_torque(MOTION[1], rigid), rel=1e-12, abs=1e-12)
     assert source.desired.tolist() == MOTION.tolist()
 
 
