@@ -6,12 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.control.acceleration_limits import RISE_TIME
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
-
-RISE_TIME = 0.3
-"""Time to the velocity limit at the acceleration that is assumed, s: that of AUBO's ROS driver, 10000 rpm/s for motors
-of 3000 rpm."""
 
 
 class MotionLimits(NamedTuple):
