@@ -85,7 +85,7 @@ class Trajectory:
         self.start, self.duration = float(times[0]), float(times[-1])
         self._final = positions[-1].copy()
         self._coefficients = np.zeros((len(times) - 1, 6, positions.shape[1]))
-        for smoothness, segment in enumerate((_linear, _cubic, _quintic)):
+        for smoothness, segment in enumerate((_linear, cubic, quintic)):
             (chosen,) = np.nonzero(self._smoothness == smoothness)
             ends = (array[k] for array in (positions, velocities, accelerations) for k in (chosen, chosen + 1))
             duration = (times[chosen + 1] - times[chosen])[:, None]
@@ -128,7 +128,7 @@ class Trajectory:
         """
         times, positions, velocities, _ = self._points
         is_cubic = np.isfinite(qd).all() and np.isfinite(velocities[1]).all()
-        segment = _cubic if is_cubic else _linear
+        segment = cubic if is_cubic else _linear
         self._coefficients[0] = 0.0
         ends = q, positions[1], qd, velocities[1]
         for power, coefficient in enumerate(segment(times[1] - t, *ends)):
@@ -220,13 +220,13 @@ def _linear(T, p0, p1, *_):
     return p0, (p1 - p0) / T
 
 
-def _cubic(T, p0, p1, v0, v1, *_):
+def cubic(T, p0, p1, v0, v1, *_):
     """Return the coefficients of cubics with these positions and velocities at their ends."""
     h = p1 - p0
     return p0, v0, (3 * h / T - 2 * v0 - v1) / T, (-2 * h / T + v0 + v1) / T**2
 
 
-def _quintic(T, p0, p1, v0, v1, a0, a1):
+def quintic(T, p0, p1, v0, v1, a0, a1):
     """Return the coefficients of quintics with these positions, velocities and accelerations at their ends."""
     h = p1 - p0
     return (
