@@ -5,6 +5,7 @@ from contextlib import ExitStack
 
 from support import graph  # sets the domain before anything imports rclpy
 
+import numpy as np
 import rclpy
 from middleware import NAMESPACE, SECOND, Publisher, Time, stand_ins
 from node_settings import EXTERNAL, FEEDFORWARD, SERVER, TORQUE_NODES
@@ -112,6 +113,15 @@ class InProcess:
             return None if info is None or not info.trajectory else graph.nanoseconds(info.trajectory_start)
         plan = self.nodes[name].task.trajectory._follower.plan
         return None if plan is None or plan.dropped is not None else plan.start
+
+    def dropped(self, name: str) -> str:
+        """Return why a node does not follow the trajectory that is due, '' where it does or there is none."""
+        trajectory = self.nodes[name].task.trajectory
+        return trajectory.dropped or trajectory._follower.unreached
+
+    def reference(self, name: str) -> np.ndarray:
+        """Return position, velocity and acceleration (3, n) that a node follows along its trajectory."""
+        return self.nodes[name].task.trajectory._follower.start._desired.copy()
 
     def pass_by(self, duration: int) -> None:
         """Advance the time by so many ns."""

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.control.acceleration_limits import acceleration_limits
 from robot_dynamics_ros.formats.library import named_urdf, share_folder
 
 GRAVITY, NO_PAYLOAD = np.array([0.0, 0.0, -9.81]), np.zeros(10)
@@ -31,6 +32,7 @@ class Arm:
         self.names, self.n = list(robot.joint_names), len(robot.joint_names)
         self.effort, self.velocity = robot.limits.effort, robot.limits.velocity
         self.lower, self.upper = robot.limits.lower - TOLERANCE, robot.limits.upper + TOLERANCE
+        self.acceleration = acceleration_limits([0.0], robot, robot.limits.effort)
         self.base, self.last = robot.link_names[0], robot.link_names[-1]
         self.continuous = np.isin(self.names, continuous)
         last, tip = (robot.link_pose(np.zeros(self.n), link) for link in (self.last, self.tip))

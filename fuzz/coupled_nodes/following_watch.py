@@ -6,20 +6,15 @@ the documentation leaves open where the arm is held, all positions that may be a
 
 from functools import partial
 
-from support import graph
-
 import numpy as np
 from load import SECOND
 from node_settings import ADAPTIVE, BANDWIDTH, DAMPING, FEEDFORWARD, OF_ROBOT, STIFFNESS
 from torque_watch import SHORTEST, Option, State, TorqueWatch
 
-from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
+from coupled_nodes.plan import DOUBT, STREAM, Plan
 
 INTERRUPTION = 1.0
 """Time without a torque that ends a motion, s."""
-DOUBT = 0.05
-"""s before and after this time in which it may end or not."""
 SOON = SECOND // 20
 """Time before its start in which a trajectory that waits is not replaced, ns."""
 ROUNDING = 1e-6
@@ -28,34 +23,6 @@ SPREAD = 1.0
 ADAPTED = 0.05
 """By how much an adaptation that hardly moves changes a torque, relative to its largest part."""
 WEIGHTLESS = np.zeros(3)
-
-
-class Plan:
-    """A trajectory that may be followed; ``sure``: it must be followed, once it is due."""
-
-    def __init__(self, message, names, sent: int):
-        self.start, self.trajectory = graph.nanoseconds(message.header.stamp) or sent, trajectory_of(names, message)
-        self.end = self.start + round(self.trajectory.duration * SECOND)
-        self.due: int | None = None  # stamp of the first state at or after the start
-        self.sure, self.begun = True, False
-
-    def time(self, stamp: int) -> float:
-        """Return the time from the start, s."""
-        return (stamp - self.start) / SECOND
-
-    def at(self, stamp: int) -> np.ndarray:
-        """Return position, velocity and acceleration at a stamp."""
-        motion = np.zeros((3, len(self.trajectory.first_position)))
-        self.trajectory.sample(max(self.time(stamp), self.trajectory.start), *motion)
-        return motion
-
-    def begin(self, stamp: int, q, qd) -> None:
-        """Add the way from where the arm is at a stamp, q and qd (NaN: unknown), to a first point that is later."""
-        self.begun = True
-        first = self.time(stamp), q, qd, np.full(len(q), np.nan)
-        if self.trajectory.start > first[0]:
-            rows = zip(first, self.trajectory._points, strict=True)
-            self.trajectory = Trajectory(*(np.concatenate([[value], values]) for value, values in rows))
 
 
 class FollowingWatch(TorqueWatch):
@@ -79,21 +46,23 @@ class FollowingWatch(TorqueWatch):
         if not message.points:
             self.plans = []
             return
-        plan = Plan(message, self.arm.names, sent)
-        if min([now, *list(self.stamps)[-1:]]) > plan.end:
+        plan, newest = Plan(message, self.arm, sent), self.plans[-1:]
+        if min([now, *list(self.stamps)[-1:]]) > plan.latest:
             return
         waiting = [each for each in self.plans if each.due is None]
         for each in waiting:
-            if each.start > now + SOON:
+            if each.early > now + SOON:
                 self.plans.remove(each)
-            elif len(waiting) > 1 or each.start > sent + SOON:
+            elif len(waiting) > 1 or each.early > sent + SOON:
                 each.sure = False
         plan.sure = now <= plan.end
+        for before in newest:
+            plan.stream_after(before, now)
         self.plans.append(plan)
 
     def motion(self, stamp: int) -> np.ndarray | None:
-        """Return position, velocity and acceleration of the followed trajectory at a stamp; None without one."""
-        return next((plan.at(stamp) for plan in self.plans if plan.begun), None)
+        """Return the motion (3, n) of the followed trajectory that is expected at a stamp; None without one."""
+        return next((plan.expected(stamp) for plan in self.plans if plan.begun), None)
 
     def pause(self, stamp: int) -> tuple[float, bool]:
         """Return the time since the last state that was used, s, and whether it is a pause for certain."""
@@ -112,36 +81,66 @@ class FollowingWatch(TorqueWatch):
 
         None where it follows none, or one that it may not follow, and where it must follow another one.
         """
-        due = [plan for plan in self.plans if plan.start <= state.stamp]
+        due = [plan for plan in self.plans if plan.early <= state.stamp]
         said, may = self.nodes.follows(self.name), set()
         for plan in due:
             plan.due = plan.due or state.stamp
             if self._goes_on(plan, state) if plan.begun else self._begins(plan, state):
                 may.add(plan)
+        if due and 'does not reach it in time' in self.nodes.dropped(self.name):
+            due[-1].sure = False  # as its limits say
         must = bool(due) and due[-1].sure and state.stamp - due[-1].due >= self.within * SECOND
         plan = next((each for each in reversed(due) if each.start == said), None)
         if plan is not None and not plan.begun:
-            turn = plan.trajectory.first_position - self.arm.distance(plan.trajectory.first_position, state.q)
-            plan.begin(state.stamp, turn, np.full(self.arm.n, np.nan) if state.qd is None else state.qd)
+            self._begin(plan, state)
         # a trajectory that is no longer followed is not followed again, and neither are earlier ones
         later = self.plans[self.plans.index(plan) if plan else 0 :]
         self.plans = [each for each in later if each is plan or not each.begun]
-        return (plan if plan in may and not (must and plan is not due[-1]) else None), must
+        if plan not in may or (must and plan is not due[-1]):
+            return None, must
+        return (plan if plan.fits(state.stamp, self.nodes.reference(self.name)) else None), must
+
+    def _begin(self, plan: Plan, state: State) -> None:
+        """Let a trajectory begin at the reference in force: of the one before, or of no motion."""
+        before = next((each for each in self.plans if each.begun), None)
+        is_pause = self.pause(state.stamp)[0] > 2.0 * self.nodes.settings.period + 1e-3
+        starts = self.references(plan, state) if before is None or is_pause else []
+        if before is not None:  # straight lines jump to another velocity at their ends
+            starts.append(before.at(state.stamp)[:2])
+        plan.begin(state.stamp, starts, before)
+        if before is not None and before.stands and len(plan.alike) > 1:
+            plan.starts += self.assumed(plan, state)
+
+    def references(self, plan: Plan, state: State) -> list[np.ndarray]:
+        """Return the references (2, n) without a motion: measured states, or where another node may hold the arm."""
+        still = np.zeros(self.arm.n)
+        found = [still if state.qd is None else state.qd, np.zeros(self.arm.n)]
+        return [np.array([state.q, qd]) for qd in found] + self.assumed(plan, state)
+
+    def assumed(self, plan: Plan, state: State) -> list[np.ndarray]:
+        """Return where a node that does not hold the arm may assume it on a short way to a trajectory."""
+        return [np.array([plan.at(state.stamp)[0], np.full(self.arm.n, np.nan)])]
 
     def _begins(self, plan: Plan, state: State) -> bool:
         """Return whether the arm is close enough to a trajectory that begins now."""
         lacks = plan.trajectory.start - plan.time(state.stamp)
-        beyond = self.beyond(plan.at(state.stamp)[0], state.q, self.arm.velocity * max(lacks, 0.0))
+        expected, reach = plan.at(state.stamp)[0], self.arm.velocity * max(lacks, 0.0)
+        beyond = self.beyond(expected, state.q, reach)
+        near = any(
+            self.beyond(expected, before.expected(state.stamp)[0], reach + STREAM * before.bounds[0]) <= ROUNDING
+            for before in self.plans
+            if before.begun
+        )
         # it may have been due at a state without velocities, and ended since
         lately = min(self.pause(state.stamp)[0], plan.time(state.stamp)) < INTERRUPTION - DOUBT
         plan.sure = plan.sure and lately and beyond < -ROUNDING
-        return beyond <= ROUNDING
+        return beyond <= ROUNDING or near
 
     def _goes_on(self, plan: Plan, state: State) -> bool:
         """Return whether a trajectory may go on at this state, perhaps the first one after a pause."""
         time, certain = self.pause(state.stamp)
         ended = min(time, (state.stamp - plan.due) / SECOND) - INTERRUPTION
-        near = self.beyond(plan.at(state.stamp)[0], state.q) <= ROUNDING
+        near = self.beyond(self.nodes.reference(self.name)[0], state.q) <= ROUNDING
         plan.sure = plan.sure and ended <= -DOUBT and near
         return ended <= DOUBT and (near or not certain)
 
@@ -160,7 +159,7 @@ class FeedforwardWatch(FollowingWatch):
         plan, must = self.followed(state)
         if plan is None:
             return [], must
-        q, qd, qdd = plan.at(state.stamp)
+        q, qd, qdd = self.nodes.reference(self.name)
         at = (state.q, state.qd) if self.needs_velocity else (q, qd)
         return [self.loaded('state', partial(self._terms, *at, qdd, qd))], must
 
@@ -208,19 +207,21 @@ class ControllerWatch(FollowingWatch):
     def law(self, state: State) -> tuple[list[Option], bool]:
         """Return the torques along the trajectory that is followed, or those that hold the arm."""
         for each in self.plans:  # it may end where its feedforward torque is missing
-            each.sure = each.sure and (each.start > state.stamp or self._added(each.start, state.stamp)[1])
+            each.sure = each.sure and (each.early > state.stamp or self._added(each, state.stamp)[1])
+        held = self._held_at(state)
         plan, must = self.followed(state)
-        holds = [] if must and plan is None else self._held_at(state)
-        if plan is not None and self._with_feedforward and state.stamp > plan.end + 1:
-            end = plan.trajectory.segments[2]
-            holds, plan = [end] if plan.sure else [*holds, end], None
-        options, surely = [], True
+        holds = [] if must and plan is None else held
+        options, surely, reference = [], True, self.nodes.reference(self.name)
+        is_over = plan is not None and state.stamp > plan.end + 1 and not reference[1:].any() and self._with_feedforward
+        if is_over:
+            holds = [reference[0]] if plan.sure and plan.joined else [*holds, reference[0]]
+            # before it has joined the trajectory a lead may be at rest for a moment
+            plan = None if plan.joined else plan
         if plan is not None:
-            added, surely = self._added(plan.start, state.stamp)
+            added, surely = self._added(plan, state.stamp)
             for torque in added:
-                along = partial(self._along, state, *plan.at(state.stamp), torque)
-                options.append(self.loaded('follow', along))
-        for position in () if plan and surely else holds:
+                options.append(self.loaded('follow', partial(self._along, state, *reference, torque)))
+        for position in () if plan and surely and not is_over else holds:
             holding = partial(self._hold, state, position)
             options.append(self.loaded('hold', holding, position))
         return options, surely
@@ -255,12 +256,23 @@ class ControllerWatch(FollowingWatch):
         super().unanswered(state)
         self._measures = True
 
-    def _added(self, start: int, stamp: int) -> tuple[list, bool]:
+    def references(self, plan: Plan, state: State) -> list[np.ndarray]:
+        """Return the references (2, n) without a motion: where the arm may be held, or the measured state."""
+        measured = [state.qd] if self._measures or not self._holds else []
+        held = [np.array([position, np.zeros(self.arm.n)]) for position in self._held_at(state)]
+        return held + [np.array([state.q, qd]) for qd in measured]
+
+    def assumed(self, plan: Plan, state: State) -> list[np.ndarray]:
+        """Return nothing: the node itself holds the arm."""
+        return []
+
+    def _added(self, plan: Plan, stamp: int) -> tuple[list, bool]:
         """Return the torques that may be added along a trajectory, and whether one is for certain."""
         if not self._with_feedforward:
             return [0.0], True
         limit, fits = self.settings.feedforward_age_limit * SECOND, self._fits()
-        found = [effort for of, effort in self._torques.get(start, ()) if abs(stamp - of) <= limit]
+        torques = [each for start in plan.alike for each in self._torques.get(start, ())]
+        found = [effort for of, effort in torques if abs(stamp - of) <= limit]
         return (found if fits is not False else []), bool(fits and found)
 
     def _fits(self) -> bool | None:

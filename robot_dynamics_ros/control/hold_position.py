@@ -35,9 +35,16 @@ class HoldPosition:
         self.position[:] = position
         self._holds = True
 
+    def at(self, state: MeasuredState) -> np.ndarray | None:
+        """Return where the arm is held up to ``state``; None where it is not, or is not any more."""
+        if self._holds and not (state.resumed and self._ends_after(state)):
+            return self.position
+        self._holds = False
+        return None
+
     def update(self, state: MeasuredState) -> None:
         """Take the measured position as the hold position when holding begins, or after a pause that has ended it."""
-        if self._holds and not (state.resumed and self._ends_after(state)):
+        if self.at(state) is not None:
             return
         self.position[:] = state.q
         self._holds = True

@@ -4,10 +4,11 @@ from typing import Protocol
 
 import numpy as np
 
+from robot_dynamics_ros.control.followed import Followed
 from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
-from robot_dynamics_ros.control.trajectory_follower import Followed, TrajectoryFollower
+from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 
 NO_FEEDFORWARD = Result(Outcome.INCOMPLETE, 'no feedforward torque for this state')
 
@@ -53,11 +54,7 @@ class JointSpaceLaw:
         self._control, self._hold, self._feedforward = control, hold, feedforward
         self._hold_position, self._zeros = position, np.zeros(desired.shape[1])
         self.reference: np.ndarray = position.position
-        # of the present motion, False or None without one
-        self._follows: bool  # it has been followed, and is not held any more
-        self._lost: Result | None  # why its feedforward torque is missing; the arm is not held to wait for it
-        self._waits_since: int | None  # the stamp at which it began to wait, ns; None where ``_follows``
-        self._reset()
+        self._lost: Result | None = None  # why the feedforward torque of the present motion is missing
 
     def warm_up(self) -> None:
         """Compile the kernels that ``torque`` calls."""
@@ -68,12 +65,14 @@ class JointSpaceLaw:
     def stop_following(self) -> None:
         """Drop the desired motion and the hold position."""
         self._source.stop()
-        self._reset()
+        self._hold_position.release()
+        self._lost = None
 
     def set_back(self, now: int) -> None:
         """Drop a motion and a hold position from before the clock was set back to ``now`` (ns)."""
         self._source.set_back(now)
-        self._reset()
+        self._hold_position.release()
+        self._lost = None
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
@@ -86,7 +85,7 @@ class JointSpaceLaw:
         if self._source.plan is not before:
             self._lost = None  # that was the torque of another motion
         if result is not TORQUE:
-            self._follows, self._lost, self._waits_since = False, None, None
+            self._lost = None
             return self._hold_at(state, out)
         feedforward = self._zeros
         if self._feedforward is not None:
@@ -97,40 +96,28 @@ class JointSpaceLaw:
                 return self._hold_at(state, out)
             fault = self._feedforward.fault(state.stamp, self._source.plan)
             if fault is not None:
-                if self._waits(state.stamp, self._feedforward.age_limit):
-                    return self._hold_at(state, out)
                 self._hold_position.release()  # without a torque the arm leaves the hold position
                 self._lost = fault
                 return fault
             feedforward = self._feedforward.effort
         self._hold_position.release()
-        self._follows, self._lost, self._waits_since = True, None, None
+        self._lost = None
         self.reference = self._desired[0]
         self._control.torque(state.time, state.q, state.qd, self._desired, feedforward, out=out)
         return TORQUE
 
     def may_begin(self, plan: Followed, stamp: int) -> bool:
-        """Return whether ``plan`` replaces the trajectory that is being followed, at the state of ``stamp`` (ns)."""
-        if self._feedforward is None or not self._follows or self._feedforward.fault(stamp, plan) is None:
+        """Return whether ``plan`` begins at the state of ``stamp`` (ns): it waits for its first feedforward torque.
+
+        Meanwhile the arm is held, or the trajectory goes on that is being followed; at most for the age limit of that
+        torque.
+        """
+        if self._feedforward is None or self._feedforward.fault(stamp, plan) is None:
             return True
         return stamp - plan.due_since > self._feedforward.age_limit
 
-    def _reset(self) -> None:
-        """Reset to neither holding, following, nor waiting for a feedforward torque or missing it."""
-        self._hold_position.release()
-        self._follows, self._lost, self._waits_since = False, None, None
-
-    def _waits(self, stamp: int, longest: int) -> bool:
-        """Return whether a motion at ``stamp`` may wait for its first feedforward torque, ``longest`` ns at most."""
-        if self._follows:
-            return False
-        if self._waits_since is None:
-            self._waits_since = stamp
-        return stamp - self._waits_since <= longest
-
     def _hold_end(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque that holds the arm at the last point of the trajectory."""
-        self._follows, self._waits_since = False, None
         end = self._desired[0]
         self._hold_position.hold_at(end)
         self.reference = end

@@ -100,40 +100,10 @@ class Trajectory:
             hashed.update(np.ascontiguousarray(array).data)
         return int.from_bytes(hashed.digest(), 'little') or 1
 
-    def with_lead(self) -> 'Trajectory':
-        """Return this trajectory with an additional first segment, from a measured state to the first point.
-
-        ``lead_from`` writes that segment. Until then its position is that of the first point.
-
-        Returns
-        -------
-        Trajectory
-        """
-        unknown = np.full(len(self._final), np.nan)
-        leading = 0.0, self.first_position, unknown, unknown
-        points = (np.concatenate([[first], rows]) for first, rows in zip(leading, self._points, strict=True))
-        return Trajectory(*points)
-
-    def lead_from(self, t: float, q, qd) -> None:
-        """Write the first segment of ``with_lead``: a cubic if the velocities at both ends are known, else linear.
-
-        Parameters
-        ----------
-        t : float
-            Start of the segment, s, before the first point.
-        q : array_like, (n,)
-            Measured positions at ``t``, rad or m.
-        qd : array_like, (n,)
-            Measured velocities at ``t``, rad/s or m/s; NaN: unknown.
-        """
-        times, positions, velocities, _ = self._points
-        is_cubic = np.isfinite(qd).all() and np.isfinite(velocities[1]).all()
-        segment = cubic if is_cubic else _linear
-        self._coefficients[0] = 0.0
-        ends = q, positions[1], qd, velocities[1]
-        for power, coefficient in enumerate(segment(times[1] - t, *ends)):
-            self._coefficients[0, power] = coefficient
-        self._starts[0] = t
+    @property
+    def is_point(self) -> bool:
+        """Whether it has one point alone."""
+        return self.start == self.duration
 
     @property
     def positions(self) -> np.ndarray:
@@ -144,6 +114,11 @@ class Trajectory:
     def first_position(self) -> np.ndarray:
         """Position of the first point, (n,) rad or m."""
         return self._points[1][0]
+
+    @property
+    def last_point(self) -> np.ndarray:
+        """Position, velocity and acceleration of the last point, (3, n); NaN where it has none."""
+        return np.array([rows[-1] for rows in self._points[1:]])
 
     @property
     def interpolations(self) -> list[str]:

@@ -5,9 +5,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robot_dynamics_ros.control.continuous_joints import nearest, turns
+from robot_dynamics_ros.control.continuous_joints import turns
+from robot_dynamics_ros.control.followed import Followed
 from robot_dynamics_ros.control.law import INTERRUPTION, INTERRUPTION_NS, TORQUE, MeasuredState, Outcome, Result
-from robot_dynamics_ros.control.trajectory import TIME_RESOLUTION, Trajectory
+from robot_dynamics_ros.control.point_stream import LONGEST_GAP, Point, StreamPoint
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.control.trajectory_start import TrajectoryStart
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 
@@ -23,40 +26,6 @@ def dropped(reason: str) -> Result:
 CLOCK_SET_BACK = dropped('the clock was set back')
 SOON = 50_000_000
 """ns before its start in which a trajectory is not replaced: a node may follow it before it hears of the next one."""
-
-
-class Followed:
-    """A trajectory and its progress.
-
-    ``start`` and ``received`` are ROS times in ns; ``identity`` is the digest of the trajectory. ``is_exact``: every
-    node that received the trajectory knows the same start. ``lead``: the first point is after the start.
-
-    The thread that follows writes: ``has_state``, a state arrived after the trajectory; ``due_since``, stamp of the
-    first state at or after the start, ns; ``in_force``, it has replaced the trajectory before it; ``begun``, its motion
-    was sampled; ``dropped``, the reason why it is not followed any more. The other one writes ``is_replaced``: another
-    one came before it was in force; and ``later_than``, the start of an earlier copy of the same trajectory, ns.
-    """
-
-    def __init__(self, start: int, received: int, trajectory: Trajectory, desired: np.ndarray, is_exact: bool = True):
-        """Prepare all that is slow, to write the motion q, qd, qdd into ``desired`` (3, n)."""
-        self.start, self.received, self.is_exact = start, received, is_exact
-        self.identity, self.duration = trajectory.digest, trajectory.duration
-        self.lead = trajectory.start > 0.0
-        self.first_time, self.first_position = trajectory.start, trajectory.first_position
-        self.trajectory = trajectory.with_lead() if self.lead else trajectory
-        self.sample = self.trajectory.sampler(*desired)
-        self.has_state = self.in_force = self.begun = self.is_replaced = False
-        self.due_since = self.later_than = 0
-        self.dropped: Result | None = None
-        self.announcement = b''  # what a publisher of the torque sends before the first torque
-
-    def agree_on(self, start: int) -> None:
-        """Start at ``start`` (ns), as the node with which this one works together, unless that is an earlier copy's.
-
-        Only for a trajectory whose start is not exact.
-        """
-        if start > self.later_than:
-            self.start, self.is_exact, self.begun = start, True, False
 
 
 class TrajectoryFollower:
@@ -77,65 +46,95 @@ class TrajectoryFollower:
         What the last state followed.
     rests : bool
         Whether that state was after the last point.
+    unreached : str
+        Why a newer trajectory was refused that this one goes on instead of; '' for none.
     prepare : callable
         Called with each ``Followed`` before it is handed over, by the thread that received it.
     may_begin : callable
         Called with a ``Followed`` and the stamp (ns) of the state at which it would begin. Where it returns False, the
         trajectory before goes on for this state. The thread that follows calls it.
+    announce : callable
+        Called likewise with a ``Followed`` that begins at this state.
     """
 
-    def __init__(self, robot: Robot, desired: np.ndarray, tolerance: float, report: Callable[[str], object]):
+    def __init__(
+        self,
+        robot: Robot,
+        desired: np.ndarray,
+        tolerance: float,
+        report: Callable[[str], object],
+        acceleration_limit: np.ndarray,
+    ):
         """Write the motion q, qd, qdd into ``desired`` (3, n).
 
         ``tolerance`` is the largest distance in rad or m, 0: no limit. ``report`` is called with the reason for which a
-        trajectory is dropped.
+        trajectory is dropped. ``acceleration_limit`` (n, rad/s^2 or m/s^2; inf: none) and the robot's velocity limits
+        bound leads.
         """
-        self._names, self._report = robot.joint_names, report
-        self._tolerance = tolerance or np.finfo(float).max
+        self._names, self._report, self._turn = robot.joint_names, report, turns(robot)
         self._desired = desired
-        self._turn = turns(robot)
-        self._velocity_limit = np.nan_to_num(robot.limits.velocity, nan=0.0, posinf=0.0)
+        self.start = TrajectoryStart(robot, desired, tolerance, acceleration_limit)
         # in the order of reception; replaced as a whole, by the threads that do not follow, one after the other
         self._plans: tuple[Followed, ...] = ()
         self._receiving = threading.Lock()
         self.plan: Followed | None = None
-        self.rests = False
+        self.rests, self.unreached = False, ''
         self.prepare: Callable[[Followed], object] = lambda plan: None
         self.may_begin: Callable[[Followed, int], bool] = lambda plan, stamp: True
+        self.announce: Callable[[Followed], bool] = lambda plan: True
         self._newest: int | None = None  # stamp of the last state, ns
 
     def warm_up(self) -> None:
         """Compile the kernels that ``follow`` calls."""
         example = Trajectory([0.0, 1.0], np.zeros((2, len(self._names))))
-        Followed(0, 0, example, np.zeros_like(self._desired)).sample(0.5)
+        state = MeasuredState(*np.zeros((2, len(self._names))))
+        plan = Followed(0, 0, example, self._desired, self.start.limits)
+        desired = self._desired.copy()
+        self.start.begin(plan, 0.5, state, None)
+        plan.sample(0.5)
+        self._desired[:] = desired
 
     def receive(
-        self, trajectory: Trajectory, start: int, now: int, is_exact: bool = True, sent: int | None = None
+        self,
+        trajectory: Trajectory,
+        start: int,
+        now: int,
+        is_exact: bool = True,
+        sent: int | None = None,
+        as_sent: bool = False,
     ) -> None:
         """Follow a trajectory from ``start`` on; ArgumentError if it ended before ``now`` (both ns).
 
-        It was ``sent`` then (ns), which every node knows alike; None: ``now``.
+        It was ``sent`` then (ns), which every node knows alike; None: ``now``. ``as_sent``: it starts then, without a
+        stamp of its own.
 
         ``is_exact``: every node that receives it knows the same start. Where the stamps of the states lag behind
         ``now``, the newest one counts: the arm's time is theirs.
         """
         present = now if self._newest is None else min(now, self._newest)
         over = (present - start) * 1e-9 - trajectory.duration
-        if over > 0.0:
+        if over > (LONGEST_GAP * 1e-9 if trajectory.is_point else 0.0):
             raise ArgumentError(f'trajectory: it ended {over:.3f} s before it was received')
-        plan = Followed(start, now, trajectory, self._desired, is_exact)
-        self.prepare(plan)
         with self._receiving:
+            point = self._point(trajectory, start, as_sent) if trajectory.is_point else None
+            plan = Followed(start, now, trajectory, self._desired, self.start.limits, is_exact, point)
+            if point is not None:
+                point.enter(plan.identity)
+            self.prepare(plan)
             plans = [before for before in self._plans if not before.is_replaced or before.in_force]
             in_force = [k for k, before in enumerate(plans) if before.in_force]
             plans = plans[in_force[-1] if in_force else 0 :]
             copies = (before.start for before in plans if before.identity == plan.identity and before.is_exact)
             plan.later_than = max(copies, default=0)
-            begins = [before for before in plans if before.start <= (now if sent is None else sent) + SOON]
+            begins = [before for before in plans if before.due <= (now if sent is None else sent) + SOON]
             for before in plans:
                 # the other thread may be putting it in force: then it stays so, or it would jump back to the one before
                 before.is_replaced = not (before.in_force or before in begins[-1:])
             self._plans = *plans, plan
+
+    def streams(self, trajectory: Trajectory, start: int) -> bool:
+        """Return whether a trajectory from ``start`` (ns) on would continue a stream of one-point trajectories."""
+        return trajectory.is_point and self._point(trajectory, start).period > 0.0
 
     def stop(self) -> None:
         """Drop all trajectories without a report."""
@@ -163,21 +162,51 @@ class TrajectoryFollower:
         if not plans:
             self.plan = None
             return NO_TRAJECTORY
-        newest = plans[-1]
+        newest, before = plans[-1], self.plan if self.plan in plans else None  # no more after a stop
         settled = newest.in_force and newest.has_state  # nothing comes after the newest one
         self.plan = plan = newest if settled else self._due(plans, state.stamp)
         if plan is None:
             return NOT_BEGUN
         if plan.dropped is not None:
             return plan.dropped
-        t = (state.stamp - plan.start) * 1e-9
-        self.rests = t > plan.duration + TIME_RESOLUTION
         if plan.begun:
-            plan.sample(t)
-            return self._after_a_pause(plan, state) if state.resumed else TORQUE
-        result = self._begin(plan, t, state)
-        plan.begun = True
-        return result
+            return self._go_on(plan, state)
+        t = plan.time(state.stamp)
+        why = self.start.begin(plan, t, state, before)
+        if why and self.start.goes_on:
+            self.unreached = f'trajectory refused: {why}; the one before goes on'
+            self._report(self.unreached)
+            plan.is_replaced = True
+            return self._go_back(before, state)
+        if not why and not self.announce(plan):
+            return self._go_back(before, state)
+        plan.in_force = plan.begun = True
+        self.unreached = ''
+        if why:
+            return self._drop(plan, dropped(why))
+        plan.sample(t)
+        self.rests = plan.rests(t)
+        return TORQUE
+
+    @property
+    def stream_lag(self) -> float | None:
+        """The lag of the stream of points in force, s; None without one."""
+        plan = self.plan
+        point = None if plan is None or plan.dropped is not None else plan.point
+        return point.stream.lag if point is not None and point.period else None
+
+    def joined_late(self) -> str:
+        """Return for which joint's limits the lead to the trajectory in force takes longer than asked; '' for none."""
+        plan = self.plan
+        stretched = None if plan is None or plan.dropped is not None else plan.stretched
+        if stretched is None or self.rests:
+            return ''
+        joint, later = stretched
+        velocity, acceleration = (limit[joint] for limit in self.start.limits)
+        return (
+            f'{later:.3f} s, for the limits of joint {self._names[joint]!r} ({velocity:g} rad/s or m/s, '
+            f'{acceleration:g} rad/s^2 or m/s^2); begin at the reference in force, or give the first point more time'
+        )
 
     def is_interrupted(self, state: MeasuredState) -> bool:
         """Return whether ``plan`` was due for an ``INTERRUPTION`` in which there was no torque, up to ``state``."""
@@ -189,52 +218,48 @@ class TrajectoryFollower:
         if self.plan:
             self._drop(self.plan, dropped(reason))
 
+    def _point(self, trajectory: Trajectory, start: int, as_sent: bool = False) -> StreamPoint:
+        """Return the point of a trajectory with one, in the stream that it continues, or in a new one."""
+        point = Point(start + round(trajectory.duration * 1e9), *trajectory.last_point)
+        newest = self._plans[-1] if self._plans else None
+        before = None if newest is None or newest.dropped is not None else newest.point
+        return StreamPoint(point, before, self._turn, as_sent)
+
     def _due(self, plans: tuple[Followed, ...], stamp: int) -> Followed | None:
-        """Return the trajectory that is in force at ``stamp`` (ns)."""
+        """Return the trajectory that is in force at ``stamp`` (ns), or may begin then."""
         found = None
         for plan in reversed(plans):
             plan.has_state = True
             if found is not None:
                 continue
-            if not plan.in_force and not plan.is_replaced and plan.start <= stamp:
+            if not plan.in_force and not plan.is_replaced and plan.due <= stamp:
                 plan.due_since = plan.due_since or stamp
-                plan.in_force = self.may_begin(plan, stamp)
-            if plan.in_force:
+                if self.may_begin(plan, stamp):
+                    found = plan
+            elif plan.in_force:
                 found = plan
         return found
 
-    def _begin(self, plan: Followed, t: float, state: MeasuredState) -> Result:
-        """Begin to follow a trajectory at ``t`` s."""
-        remaining = plan.first_time - t
-        if not plan.lead or remaining <= TIME_RESOLUTION:
-            plan.sample(max(t, plan.first_time))
-            return self._checked(plan, self._desired[0], state.q)
-        result = self._checked(plan, plan.first_position, state.q, self._velocity_limit * remaining)
-        if result is TORQUE:
-            # the lead segment begins at the measured state, on the turn of the first point
-            start = nearest(state.q - plan.first_position, self._turn) + plan.first_position
-            plan.trajectory.lead_from(t, start, state.qd)
-            plan.sample(t)
-        return result
+    def _go_back(self, before: Followed | None, state: MeasuredState) -> Result:
+        """Go on with the trajectory ``before``: the newer one does not begin at this state."""
+        self.plan = before
+        if before is None or not before.begun:
+            return NOT_BEGUN
+        return before.dropped or self._go_on(before, state)
+
+    def _go_on(self, plan: Followed, state: MeasuredState) -> Result:
+        """Write the motion of a trajectory that has begun, or drop it at the first state after a pause."""
+        t = plan.time(state.stamp)
+        plan.sample(t)
+        self.rests = plan.rests(t)
+        return self._after_a_pause(plan, state) if state.resumed else TORQUE
 
     def _after_a_pause(self, plan: Followed, state: MeasuredState) -> Result:
         """Return TORQUE where a trajectory continues at the first state after a pause, else drop it."""
         if self.is_interrupted(state):
             return self._drop(plan, dropped(f'{state.pause:.3f} s without a joint state'))
-        return self._checked(plan, self._desired[0], state.q)
-
-    def _checked(self, plan: Followed, expected, q, reach=0.0) -> Result:
-        """Return TORQUE if q is within tolerance or ``reach`` of the expected position, else drop the trajectory."""
-        distance = np.abs(nearest(expected - q, self._turn))
-        near = distance <= np.maximum(self._tolerance, reach)
-        if near.all():
-            return TORQUE
-        k = int(np.argmin(near))
-        reason = (
-            f'joint {self._names[k]!r} is {distance[k]:.3f} rad or m from the desired position, '
-            'more than start_tolerance allows; begin at the measured position'
-        )
-        return self._drop(plan, dropped(reason))
+        why = self.start.fault(state.q)
+        return self._drop(plan, dropped(why)) if why else TORQUE
 
     def _drop(self, plan: Followed, why: Result) -> Result:
         """Stop following and report the reason; return ``why``."""

@@ -140,6 +140,7 @@ class ControlLoop(StateLoop):
         dropped = self.trajectory.dropped if self.trajectory else ''
         if dropped and dropped != self.pipeline.silence:
             found.append(dropped)
+        found += self.trajectory.warnings() if self.trajectory else []
         return found + self._warns() if self._warns else found
 
     def report(self) -> dict[str, str]:
@@ -154,7 +155,7 @@ class ControlLoop(StateLoop):
             'effort limits, N m': numbers(arm.effort_limit),
             'rate limits, N m/s': numbers(arm.rate_limit),
             'torque scale': numbers(arm.torque_scale),
-            **({'trajectory refused last': self.trajectory.refused} if self.trajectory else {}),
+            **(self.trajectory.report() if self.trajectory else {}),
             **self._fields,
             **{name: value for report in self._reports for name, value in report().items()},
         }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.compensation_policy import CompensationPolicy
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
 from robot_dynamics_ros.control.torque_limiter import effort_limits, rate_limits
@@ -54,6 +55,11 @@ def check_fade_in_time(stated: float) -> None:
     """Raise ArgumentError where a fade-in time (s) is neither -1, for that of the preset, nor at least 0."""
     if stated < 0.0 and stated != -1.0:
         raise ArgumentError(f'fade_in_time: expected -1 or at least 0, got {stated:g}')
+
+
+def check_acceleration_limit(node, stated) -> None:
+    """Raise ArgumentError for acceleration limits that are neither one number nor one for each joint of ``node``."""
+    validation.of_each_joint('acceleration_limit', stated, node.robot.nv, zero=True)
 
 
 def torque_checks(node) -> Mapping[str, Callable]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from robot_dynamics_ros.control.acceleration_limits import acceleration_limits
 from robot_dynamics_ros.control.adaptation import ADAPTIVE, Adaptation, AdaptiveSettings
 from robot_dynamics_ros.control.adaptive import AdaptiveControl, AdaptiveHold, AdaptiveLaw
 from robot_dynamics_ros.control.gain_limits import SampledLaw, SamplingLimit, check_stated
@@ -23,7 +24,8 @@ class ControllerLaw:
         """Read the parameters of ``node``, a BaseNode, for its ControlledArm ``arm``."""
         self._node, self._arm = node, arm
         self._desired, tolerance = np.zeros((3, arm.robot.nv)), node.value('start_tolerance')
-        self.follower = TrajectoryFollower(arm.robot, self._desired, tolerance, node.refuse)
+        limit = acceleration_limits(node.value('acceleration_limit'), arm.robot, arm.effort_limit)
+        self.follower = TrajectoryFollower(arm.robot, self._desired, tolerance, node.refuse, limit)
         self._position = HoldPosition(arm.robot, tolerance, node.refuse)
         self.feedforward = FeedforwardInput(node, arm, node.value('feedforward_age_limit'))
         self.fields: dict[str, str] = {}
@@ -44,7 +46,7 @@ class ControllerLaw:
         self.feedforward.reset()  # torques received before the activation are dropped
         source = self.feedforward if name == 'pd_feedforward' else None
         following = JointSpaceLaw(self.follower, self._desired, control, hold, source, self._position)
-        self.follower.may_begin = following.may_begin
+        self.follower.may_begin, self.follower.start.held = following.may_begin, self._position.at
         law: Law = AdaptiveLaw(following, self._adaptation) if self._adaptation else following
         rate = node.value('state_rate')
         if not rate:

@@ -8,9 +8,9 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.msg import TorqueInfo
+from robot_dynamics_ros.control.followed import Followed
 from robot_dynamics_ros.control.joint_space_law import NO_FEEDFORWARD
 from robot_dynamics_ros.control.law import Outcome, Result
-from robot_dynamics_ros.control.trajectory_follower import Followed
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.messages.cdr import stamp_of
 from robot_dynamics_ros.messages.joint_state import JointStateInput
@@ -35,14 +35,14 @@ class Torques:
         self.effort = effort
         self.stamp: int | None = None  # of its state, ns
         self.identity = self.start = 0  # of its trajectory
+        self.is_used = False  # whether it belonged to a trajectory that this node follows
 
     def belongs_to(self, plan: Followed) -> bool:
         """Return whether the torque follows ``plan``; where its start is not exact, this one becomes its start."""
-        if self.identity != plan.identity:
-            return False
-        if self.start == plan.start:
+        if plan.agrees(self.identity, self.start):
+            self.is_used = True
             return True
-        if not plan.is_exact:
+        if self.identity == plan.identity and not plan.is_exact:
             plan.agree_on(self.start)  # from the next state on
         return False
 
@@ -51,8 +51,8 @@ class FeedforwardInput:
     """The newest torque on ``feedforward_torque``, with what ``feedforward_torque``/info says of its publisher.
 
     A torque is used only where the info of its own publisher fits (``Producers``) and names the trajectory that this
-    node follows, from the same start. While a trajectory is replaced, the newest torque of the one before is kept: it
-    goes on until the first torque of the new one.
+    node follows, from the same start, or another point of the same stream. While a trajectory is replaced, the newest
+    torque that was added is kept: the trajectory goes on until the first torque of the new one.
 
     Everything but ``warnings`` and ``report`` belongs to the thread of the hot path.
     """
@@ -100,8 +100,9 @@ class FeedforwardInput:
                 return
             producer = self.producers.chosen
             if newest.identity != producer.identity or newest.start != producer.start:
-                self._keep(newest)
-                newest.identity, newest.start = producer.identity, producer.start
+                if newest.is_used:
+                    self._keep(newest)
+                newest.identity, newest.start, newest.is_used = producer.identity, producer.start, False
             elif stamp == last and producer is before:
                 return  # a fallback torque has the stamp of the last torque along the trajectory
             newest.stamp = None

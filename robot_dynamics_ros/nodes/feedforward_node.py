@@ -1,16 +1,23 @@
 """Publishes the torques that a desired motion requires, one for each joint state."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
+from robot_dynamics_ros.control.acceleration_limits import acceleration_limits
 from robot_dynamics_ros.control.compensation import TERMS, Compensation, MeasuredCompensation, checked_terms
 from robot_dynamics_ros.control.feedforward_law import FeedforwardLaw
 from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.control_loop import ControlLoop
-from robot_dynamics_ros.nodes.controlled_arm import ControlledArm, check_fade_in_time, torque_checks
+from robot_dynamics_ros.nodes.controlled_arm import (
+    ControlledArm,
+    check_acceleration_limit,
+    check_fade_in_time,
+    torque_checks,
+)
 from robot_dynamics_ros.nodes.controller_state_input import ControllerStateInput
 from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
 from robot_dynamics_ros.nodes.process import run
@@ -34,6 +41,7 @@ class FeedforwardNode(BaseNode):
             'compensation': lambda terms: checked_terms([term for term in terms if term] or TERMS),
             'residual_file': lambda path: check_residual_file(self, path),
             'fade_in_time': check_fade_in_time,
+            'acceleration_limit': partial(check_acceleration_limit, self),
         }
         super().__init__('feedforward_node', checks, **options)
         self.payload_gravity_topics = PayloadGravityTopics(self)
@@ -49,7 +57,8 @@ class FeedforwardNode(BaseNode):
         source: TrajectoryFollower | ControllerStateInput
         warns: Callable[[], list[str]] | None = None
         if self.value('source') == 'joint_trajectory':
-            source = TrajectoryFollower(arm.robot, desired, self.value('start_tolerance'), self.refuse)
+            limit = acceleration_limits(self.value('acceleration_limit'), arm.robot, arm.effort_limit)
+            source = TrajectoryFollower(arm.robot, desired, self.value('start_tolerance'), self.refuse, limit)
             trajectory = TrajectoryInput(self, source, info.publish)
             info.name(source)
         else:

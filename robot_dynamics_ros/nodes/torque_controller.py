@@ -6,7 +6,7 @@ from robot_dynamics_ros.control.joint_space_control import gains
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.control_loop import ControlLoop
-from robot_dynamics_ros.nodes.controlled_arm import ControlledArm, torque_checks
+from robot_dynamics_ros.nodes.controlled_arm import ControlledArm, check_acceleration_limit, torque_checks
 from robot_dynamics_ros.nodes.controller_law import ControllerLaw
 from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
 from robot_dynamics_ros.nodes.process import run
@@ -25,6 +25,7 @@ class TorqueController(BaseNode):
     def __init__(self, **options):
         """Declare the parameters and subscribe to payload and gravity."""
         checks = {name: partial(self._check_gains, name) for name in ('stiffness', 'damping')}
+        checks['acceleration_limit'] = partial(check_acceleration_limit, self)
         super().__init__('torque_controller', {**torque_checks(self), **checks}, **options)
         self.payload_gravity_topics = PayloadGravityTopics(self)
 

@@ -7,7 +7,8 @@ import numpy as np
 from rclpy.serialization import serialize_message
 
 from robot_dynamics_interfaces.msg import TorqueInfo
-from robot_dynamics_ros.control.trajectory_follower import Followed, TrajectoryFollower
+from robot_dynamics_ros.control.followed import Followed
+from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.messages.payload_gravity import payload_messages
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
@@ -37,7 +38,7 @@ class TorqueInfoPublisher:
     def name(self, follower: TrajectoryFollower) -> None:
         """Name the trajectories of ``follower``."""
         self._follower = follower
-        follower.prepare, follower.may_begin = self.prepare, self.announce
+        follower.prepare, follower.announce = self.prepare, self.announce
 
     def publish(self) -> None:
         """Publish what the torque contains, payload and gravity as they are after their ramps."""
@@ -54,10 +55,10 @@ class TorqueInfoPublisher:
             plan.announcement = self._serialized(plan)
             self._prepared = plan
 
-    def announce(self, plan: Followed, stamp: int) -> bool:
+    def announce(self, plan: Followed) -> bool:
         """Publish that the torques from now on follow ``plan``; return False where it must be tried again.
 
-        The hot path calls it at the state of ``stamp`` (ns) and does not wait for another thread.
+        The hot path calls it and does not wait for another thread.
         """
         if not self._publishing.acquire(blocking=False):
             return False

@@ -63,6 +63,20 @@ class TrajectoryInput:
         plan = self._follower.plan
         return '' if plan is None or plan.dropped is None else plan.dropped.reason
 
+    def warnings(self) -> list[str]:
+        """Return that the trajectory in force is joined later than asked, or goes on instead of a newer one."""
+        joined_late, unreached = self._follower.joined_late(), self._follower.unreached
+        found = [f'trajectory joined later than asked: {joined_late}'] if joined_late else []
+        return [*found, unreached] if unreached else found
+
+    def report(self) -> dict[str, str]:
+        """Return why a trajectory was refused last, and the lag of the stream in force."""
+        lag = self._follower.stream_lag
+        return {
+            'trajectory refused last': self.refused,
+            'lag of the stream of points, s': '' if lag is None else f'{lag:.3f}',
+        }
+
     def _clock_set_back(self, before: int, after: int) -> None:
         """In simulated time drop the trajectory: it is from before; any thread.
 
@@ -129,14 +143,12 @@ class TrajectoryInput:
         self._limits.check_trajectory(trajectory)
         clock = node.get_clock()
         now, is_simulated = clock.now().nanoseconds, clock.ros_time_is_active
+        late = time.time_ns() - (sent or received)
         # with a source whose clock is ahead, a waiting trajectory would seem to have begun
         known = now if is_simulated or not sent else min(sent, now)
-        start = points.stamp
-        if start:
-            self._follow(message, trajectory, start, now, sent=known)
-        else:
-            late = time.time_ns() - (sent or received)
-            check_delay(late * 1e-9, trajectory.start)
+        start, given, is_exact = points.stamp, now, True
+        if not start:
+            check_clock(late * 1e-9)
             # every node that receives it computes the same start; not on a simulated clock, which may run at any rate
             if not now:
                 raise ArgumentError('trajectory: its stamp is zero, and the simulated clock does not run yet')
@@ -145,7 +157,9 @@ class TrajectoryInput:
             # a lone point without a time of its own is not over on its way
             given = max(start, now - waited) if trajectory.duration else start
             is_exact = bool(sent) and not is_simulated
-            self._follow(message, trajectory, start, given, is_exact, known)
+        if not points.stamp and not self._follower.streams(trajectory, start):
+            check_delay(late * 1e-9, (start - now + late) * 1e-9 + trajectory.start)
+        self._follow(message, trajectory, start, given, is_exact, known, as_sent=not points.stamp)
         return trajectory.interpolations
 
 
@@ -160,19 +174,23 @@ def check_active(node, received: int) -> int:
     return waited
 
 
-def check_delay(late: float, first: float) -> None:
-    """Raise ArgumentError for a trajectory without a stamp that cannot begin ``late`` s after it was sent.
-
-    ``first`` is the time of its first point, s. The way to that point begins at the first state that this node has;
-    with less than half of its time left it would be too fast, and another one than that of a node that was in time.
-    """
+def check_clock(late: float) -> None:
+    """Raise ArgumentError for a trajectory without a stamp of a source that is ahead; it came ``late`` s later."""
     if late < -AHEAD:
         raise ArgumentError(
             f'trajectory: its stamp is zero and the clock of its source is {-late:.1f} s ahead of this machine; '
             'synchronise the clocks, or state a stamp'
         )
-    if max(LATE, 0.5 * first) < late < first:
+
+
+def check_delay(late: float, given: float) -> None:
+    """Raise ArgumentError for a trajectory that came ``late`` s after it was sent, ``given`` s before its first point.
+
+    The way to that point begins at the first state that this node has; with less than half of its time left it would
+    be another one than that of a node that was in time.
+    """
+    if max(LATE, 0.5 * given) < late < given:
         raise ArgumentError(
-            f'trajectory: its stamp is zero and it came {late:.3f} s after it was sent, of the {first:g} s to its '
-            'first point; send it again'
+            f'trajectory: it came {late:.3f} s after it was sent, of the {given:.3g} s to its first point; '
+            'send it again'
         )

@@ -108,7 +108,7 @@ def test_warm_up_stop_and_a_clock_that_is_set_back_reach_the_source():
 def test_along_a_trajectory_it_is_the_torque_of_each_time():
     """And nothing after a silence where the arm is no longer on it."""
     desired, told, out = np.zeros((3, 6)), [], np.full(6, np.nan)
-    follower = TrajectoryFollower(ROBOT, desired, 0.1, told.append)
+    follower = TrajectoryFollower(ROBOT, desired, 0.1, told.append, np.full(6, np.inf))
     blender = PayloadBlender(lambda robot: Compensation(robot, TERMS), ROBOT, PayloadGravity.of(ROBOT))
     law, state = FeedforwardLaw(follower, desired, blender, False), MeasuredState(Q.copy(), QD.copy())
     law.warm_up()

@@ -14,7 +14,7 @@ OTHER = Result(Outcome.INCOMPLETE, 'feedforward torque not added: ...')
 def test_pd_feedforward_adds_the_torque_of_now():
     one = Controller()
     assert one.follows(resumed=True)
-    assert one.feedforward.asked == [(one.state.stamp, one.source.plan)]
+    assert set(one.feedforward.asked) == {(one.state.stamp, one.source.plan)}
     one.feedforward.effort = np.arange(6.0, 12.0)
     assert one.follows(q=THERE)
 
@@ -207,6 +207,7 @@ def test_a_motion_after_the_last_point_of_another_one_may_wait_for_its_torque():
     assert one.follows(resumed=True)
     one.source.rests = True
     assert one.holds(one.source.motion[0])
-    one.source.rests, one.feedforward.why = False, NO_FEEDFORWARD
+    one.source.rests, one.source.begun, one.source.plan.due_since = False, False, 0
+    one.feedforward.why = NO_FEEDFORWARD
     assert one.holds(one.source.motion[0]) and one.holds(one.source.motion[0], after=AGE_LIMIT)
     assert one.give() is NO_FEEDFORWARD

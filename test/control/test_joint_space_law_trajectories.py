@@ -15,6 +15,8 @@ from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 
+ACCELERATIONS = np.full(6, np.inf)
+
 # A trajectory replaces another one
 
 
@@ -25,7 +27,10 @@ class Fed:
 
     def __init__(self):
         self.told, self.desired, self.known, self.effort = [], np.zeros((3, 6)), set(), np.zeros(6)
-        self.follower, load = TrajectoryFollower(ROBOT, self.desired, 0.5, self.told.append), PayloadGravity.of(ROBOT)
+        self.follower, load = (
+            TrajectoryFollower(ROBOT, self.desired, 0.5, self.told.append, ACCELERATIONS),
+            PayloadGravity.of(ROBOT),
+        )
         control = PayloadBlender(
             lambda robot: JointSpaceControl(robot, 'pd_feedforward', STIFFNESS, DAMPING, 5.0), ROBOT, load
         )
@@ -33,7 +38,7 @@ class Fed:
         self.law = JointSpaceLaw(
             self.follower, self.desired, control, PayloadBlender(hold, ROBOT, load), self, position
         )
-        self.follower.may_begin = self.law.may_begin
+        self.follower.may_begin, self.follower.start.held = self.law.may_begin, position.at
         self.state, self.out = MeasuredState(HERE.copy(), np.zeros(6)), np.empty(6)
         self.state.has_velocity, self.state.stamp, self.used = True, START, START
 
@@ -91,7 +96,7 @@ def test_the_old_motion_ends_where_it_has_no_torque_either():
     assert one.step() == (TORQUE, new)
 
 
-def test_a_lone_point_is_held_although_the_motion_before_it_had_lost_its_torques():
+def test_a_lone_point_is_reached_although_the_motion_before_it_had_lost_its_torques():
     one = Fed()
     old = one.receive(0.1, START)
     one.known.add(old)
@@ -102,6 +107,7 @@ def test_a_lone_point_is_held_although_the_motion_before_it_had_lost_its_torques
     point = one.follower._plans[-1]
     one.known.add(point)
     assert one.step() == (TORQUE, point) and one.told == []
+    assert [one.step() for _ in range(30)] == [(TORQUE, point)] * 30
     assert one.out == pytest.approx(0.1 * STIFFNESS + ROBOT.gravity_torque(HERE), rel=1e-12, abs=1e-10)
 
 
@@ -138,7 +144,10 @@ class Loop:
 
     def __init__(self, law='pd_gravity'):
         self.told, self.desired = [], np.zeros((3, 6))
-        self.follower, self.gate = TrajectoryFollower(ROBOT, self.desired, 0.1, self.told.append), StateGate(0.05)
+        self.follower, self.gate = (
+            TrajectoryFollower(ROBOT, self.desired, 0.1, self.told.append, ACCELERATIONS),
+            StateGate(0.05),
+        )
         load = PayloadGravity.of(ROBOT)
         control = PayloadBlender(lambda robot: JointSpaceControl(robot, law, STIFFNESS, DAMPING, 5.0), ROBOT, load)
         position = HoldPosition(ROBOT, 0.1, self.told.append)

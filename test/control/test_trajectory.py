@@ -127,81 +127,23 @@ def test_before_its_only_point_there_is_nothing():
         sample(Trajectory([1.0], [[1.0, 2.0, 3.0]]), 0.5)
 
 
-LATER = TIMES + 0.3
-Q, QD = np.array([0.5, -0.5, 0.1]), np.array([0.2, 0.3, -0.4])
-
-
-@pytest.mark.parametrize('met', [0.0, 0.1, 0.25])
-@pytest.mark.parametrize('kind', [ROUGH, SMOOTH, SMOOTHEST])
-def test_the_approach_to_the_first_point_begins_at_the_measured_state(kind, met):
-    later, drawn = trajectory([kind] * 5, LATER)
-    ours = later.with_lead()
-    ours.lead_from(met, Q, QD)
-    assert (ours.start, ours.duration) == (0.0, 2.8)
-    for t in (met, met + 0.01, 0.29):
-        if kind == ROUGH:
-            line = interp1d([met, 0.3], [Q, drawn[0, 0]], axis=0)
-            wanted = np.array([line(t), (drawn[0, 0] - Q) / (0.3 - met), np.zeros(3)])
-        else:
-            curve = CubicHermiteSpline([met, 0.3], [Q, drawn[0, 0]], [QD, drawn[1, 0]])
-            wanted = np.array([curve(t), curve(t, 1), curve(t, 2)])
-        assert sample(ours, t) == pytest.approx(wanted, rel=1e-9, abs=1e-9 * abs(wanted).max())
-    for t in (0.3, 0.5, 2.0, 2.8, 3.0):
-        assert sample(ours, t).tolist() == sample(later, t).tolist()
-    assert later.start == 0.3 and later.first_position.tolist() == drawn[0, 0].tolist()
-
-
-def test_a_way_that_begins_at_an_unknown_velocity_is_straight():
-    later, drawn = trajectory([SMOOTHEST] * 5, LATER)
-    ours = later.with_lead()
-    ours.lead_from(0.1, Q, np.where(np.arange(3) == 1, np.nan, QD))
-    assert sample(ours, 0.2)[0] == pytest.approx(0.5 * (Q + drawn[0, 0]), rel=1e-12)
-    assert sample(ours, 0.2)[1:] == pytest.approx(np.array([(drawn[0, 0] - Q) / 0.2, np.zeros(3)]), rel=1e-12)
-
-
-def test_an_approach_replaces_the_one_before():
-    """Whatever that left in the coefficients."""
-    ours, fresh = (trajectory([SMOOTH] * 5, LATER)[0].with_lead() for _ in range(2))
-    ours.lead_from(0.0, -Q, QD)
-    for trajectory_ in (ours, fresh):
-        trajectory_.lead_from(0.1, Q, np.full(3, np.nan))
-    assert sample(ours, 0.2).tolist() == sample(fresh, 0.2).tolist()
-
-
-def test_a_lead_changes_nothing_of_the_trajectory_that_it_leads_to():
-    later = trajectory([SMOOTH] * 5, LATER)[0]
-    wanted, two = sample(later, 0.4), [later.with_lead(), later.with_lead()]
-    two[0].lead_from(0.0, Q, QD)
-    two[1].lead_from(0.2, -Q, -QD)
-    assert sample(two[0], 0.0)[:2] == pytest.approx(np.array([Q, QD]), rel=1e-12)
-    assert sample(two[1], 0.2)[:2] == pytest.approx(np.array([-Q, -QD]), rel=1e-12)
-    for one in (*two, later):
-        assert sample(one, 0.4).tolist() == wanted.tolist()
-    with pytest.raises(ArgumentError, match='before its first point'):
-        sample(later, 0.2)
-
-
-def test_a_lone_point_is_reached_from_where_the_arm_is():
-    ours = Trajectory([2.0], [[1.0]], [[0.0]]).with_lead()
-    ours.lead_from(0.5, np.array([0.0]), np.array([0.5]))
-    curve = CubicHermiteSpline([0.5, 2.0], [0.0, 1.0], [0.5, 0.0])
-    wanted = [float(curve(0.7, derivative)) for derivative in range(3)]
-    assert sample(ours, 0.7, 1)[:, 0] == pytest.approx(wanted, abs=1e-12)
-    assert sample(ours, 2.1, 1)[:, 0].tolist() == [1.0, 0.0, 0.0]
-
-
-def test_a_sampler_writes_what_sample_writes_and_nothing_before_the_first_segment():
-    """A state from before the one at which the arm was met is none to extrapolate to."""
+def test_a_sampler_writes_what_sample_writes():
     desired = np.full((3, 3), np.nan)
-    ours = trajectory([SMOOTH] * 5, LATER)[0].with_lead()
+    ours = trajectory([SMOOTH] * 5, TIMES + 0.3)[0]
     step = ours.sampler(*desired)
-    ours.lead_from(0.2, Q, QD)
-    for t in (0.2, 0.25, 0.3, 1.0, 2.8, 9.0):
+    for t in (0.3, 1.0, 2.8, 9.0):
         step(t)
         assert desired.tolist() == sample(ours, t).tolist()
-    for t in (0.199, 0.1, 0.0, -5.0):
+    for t in (0.299, -5.0):
         step(t)
-        assert desired.tolist() == sample(ours, 0.2).tolist()
+        assert desired.tolist() == sample(ours, 0.3).tolist()
+
+
+def test_the_last_point_has_what_was_given():
+    row = [0.1, 0.2, 0.3]
+    assert Trajectory([0.5], [row], [row], [row]).last_point.tolist() == [row] * 3
+    assert np.isnan(Trajectory([0.0, 0.5], [row, row], [row, [np.nan] * 3]).last_point[1:]).all()
+    assert Trajectory([0.5], [row]).is_point and not Trajectory([0.0, 0.5], [row, row]).is_point
 
 
 def test_segments_are_what_the_kernel_reads():
@@ -212,19 +154,15 @@ def test_segments_are_what_the_kernel_reads():
     assert coefficients[:, 0].tolist() == drawn[0, :-1].tolist()
 
 
-@pytest.mark.parametrize('with_lead', [False, True])
-def test_what_it_is_made_of_may_change_afterwards(with_lead):
-    (positions, velocities, accelerations), times, q = points(), LATER.copy(), np.zeros(3)
+def test_what_it_is_made_of_may_change_afterwards():
+    (positions, velocities, accelerations), times = points(), TIMES.copy()
     ours = Trajectory(times, positions, velocities, accelerations)
-    if with_lead:
-        ours = ours.with_lead()
-        ours.lead_from(0.0, q, q)
 
     def samples():
-        return np.array([sample(ours, t) for t in (0.3 - 0.2 * with_lead, 1.0, 2.8, 9.0)])
+        return np.array([sample(ours, t) for t in (0.1, 1.0, 2.5, 9.0)])
 
     wanted = samples()
-    for array in (times, positions, velocities, accelerations, q):
+    for array in (times, positions, velocities, accelerations):
         array += 1.0
     sample(ours, 9.0)[:] = np.nan
     assert np.array_equal(samples(), wanted)

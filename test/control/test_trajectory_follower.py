@@ -2,7 +2,7 @@
 
 import tracemalloc
 
-from support.followed_trajectories import MS, SECOND, START, ZERO, Following, dropped, following, line
+from support.followed_trajectories import FREE, MS, ROBOT, SECOND, START, ZERO, Following, dropped, following, line
 
 import numpy as np
 import pytest
@@ -39,7 +39,8 @@ def test_the_newest_is_followed():
     one = following(*line(0.0, 2.0))
     assert one.at(0.0) is TORQUE
     one.receive(*line(0.05, 0.05), start=0.5)
-    assert one.at(0.6) is TORQUE and one.desired[0].tolist() == [0.05] * 3
+    assert one.at(0.6) is TORQUE and one.desired[0] == pytest.approx([1.2] * 3)  # its lead begins there
+    assert one.at(0.65) is TORQUE and one.desired[0].tolist() == [0.05] * 3
     one.follower.stop()
     assert one.at(0.7) is NO_TRAJECTORY
 
@@ -76,15 +77,17 @@ def test_one_that_begins_soon_is_not_replaced_though_no_state_has_come_since(sen
     assert one.at(0.0) is TORQUE
     one.receive(*line(0.5, 0.5), start=0.2, now=0.05)
     one.receive(*line(0.8, 0.8), start=1.4, now=0.31, sent=sent)
-    assert one.at(0.4, [0.5] * 3) is TORQUE and one.desired[0] == pytest.approx([0.5 if goes_on else 0.8] * 3)
-    assert one.at(1.4, [0.8] * 3) is TORQUE and one.desired[0].tolist() == [0.8] * 3
+    assert one.at(0.4, [0.5] * 3) is TORQUE and one.desired[0] == pytest.approx([0.8] * 3)
+    assert one.at(0.5) is TORQUE and one.desired[0] == pytest.approx([0.5 if goes_on else 1.0] * 3)
+    assert one.at(1.4, [0.8] * 3) is TORQUE and one.at(1.45) is TORQUE and one.desired[0].tolist() == [0.8] * 3
 
 
 def test_one_that_has_begun_before_the_first_state_is_followed_until_the_next_one_starts():
     one = following(*line(0.0, 2.0), start=-0.05)
     one.receive(*line(1.0, 1.0), start=0.5, now=0.0)
     assert one.at(0.0, [0.1] * 3) is TORQUE and one.desired[0] == pytest.approx([0.1] * 3)
-    assert one.at(0.5, [1.0] * 3) is TORQUE and one.desired[0].tolist() == [1.0] * 3
+    assert one.at(0.5, [1.0] * 3) is TORQUE and one.desired[0] == pytest.approx([1.1] * 3)
+    assert one.at(0.55) is TORQUE and one.desired[0].tolist() == [1.0] * 3
 
 
 def test_without_states_no_more_than_the_last_ones_are_kept():
@@ -113,10 +116,49 @@ def test_a_new_one_waits_for_permission_while_the_old_one_goes_on():
     one.receive(*line(0.0, 2.0), start=0.1)
     for seconds in (0.1, 0.2):
         assert one.at(seconds) is TORQUE and one.desired[0] == pytest.approx([2.0 * seconds] * 3)
-    assert one.at(0.3, [0.4] * 3) is TORQUE and one.desired[0] == pytest.approx([0.4] * 3)
-    assert one.at(0.4) is TORQUE and len(asked) == 3
+    assert one.at(0.3, [0.4] * 3) is TORQUE and one.desired[0] == pytest.approx([0.6] * 3)
+    assert one.at(0.4) is TORQUE and len(asked) == 3 and one.desired[0] == pytest.approx([0.6] * 3)
+    assert one.follower.plan.time(START + 400 * MS) == pytest.approx(0.3)
     assert {plan for plan, _ in asked} == {one.follower.plan} and one.follower.plan.due_since == START + 100 * MS
     assert [stamp - START for _, stamp in asked] == [100 * MS, 200 * MS, 300 * MS]
+
+
+def test_after_a_stop_the_next_one_does_not_begin_at_the_reference_of_the_last():
+    one = following([0.0, 1.0], [[0.09] * 3] * 2)
+    assert one.at(0.0) is TORQUE
+    one.follower.stop()
+    one.receive([0.0, 1.0], [[0.11] * 3] * 2, start=0.1)
+    assert one.at(0.1) == dropped('turn', '0.110')
+
+
+def test_one_that_can_not_be_announced_yet_begins_at_a_later_state():
+    """Or a torque along it would be taken for one of the trajectory before."""
+    one, asked = following(*line(0.0, 2.0)), []
+    assert one.at(0.0) is TORQUE
+    old = one.follower.plan
+    one.follower.announce = lambda plan: bool(asked.append(plan) or len(asked) > 1)
+    one.receive(*line(0.2, 0.2), start=0.1)
+    assert one.at(0.1) is TORQUE and one.follower.plan is old and one.desired[0] == pytest.approx([0.2] * 3)
+    assert one.at(0.2) is TORQUE and asked == [one.follower.plan] * 2 and one.follower.plan is not old
+    one = Following()
+    one.follower.announce = lambda plan: False
+    one.receive(*line(0.0, 2.0))
+    assert one.at(0.0) is NOT_BEGUN and one.at(0.01) is NOT_BEGUN
+
+
+def test_one_that_the_reference_does_not_reach_in_time_is_refused_and_the_one_before_goes_on():
+    one = following(*line(0.0, 3.0), robot=FREE, acceleration_limit=1.0)
+    assert one.at(0.0) is TORQUE
+    old = one.follower.plan
+    one.follower.announce = pytest.fail
+    one.receive(*line(0.1, 0.1), start=0.2)
+    for seconds in (0.2, 0.3):
+        assert one.at(seconds, [0.1] * 3) is TORQUE and one.follower.plan is old
+        assert one.desired[0] == pytest.approx([3.0 * seconds] * 3)
+    assert one.told == [one.follower.unreached] and "joint 'turn' does not reach it in time" in one.told[0]
+    one.follower.announce = lambda plan: True
+    one.receive(*line(0.9, 3.9), start=0.3)
+    assert one.at(0.3, [0.9] * 3) is TORQUE and one.follower.plan is not old and one.follower.unreached == ''
 
 
 def test_nothing_is_handed_over_before_it_is_prepared():
@@ -165,8 +207,8 @@ def test_one_that_is_over_is_refused_and_the_current_one_continues():
     with pytest.raises(ArgumentError, match=r'^trajectory: it ended 0\.250 s before it was received$'):
         one.receive(*line(0.0, 2.0), start=-1.0, now=0.25)
     assert one.at(0.5) is TORQUE and one.desired[0] == pytest.approx([0.025] * 3)
-    one.receive(*line(0.0, 0.08), start=-1.0, now=0.0)  # it ends now
-    assert one.at(0.0) is TORQUE and one.desired[0].tolist() == [0.08] * 3
+    one.receive(*line(0.0, 0.08), start=-0.5, now=0.5)  # it ends now
+    assert one.at(0.5) is TORQUE and one.at(0.55) is TORQUE and one.desired[0].tolist() == [0.08] * 3
 
 
 # Silences
@@ -235,10 +277,11 @@ def test_states_that_are_that_rare_do_not_interrupt_it():
 
 def test_on_the_way_to_the_first_point_the_way_counts_and_not_the_speed():
     """0.4 rad away from the way is too far, though the joint could still reach the first point."""
-    one = following([1.0, 2.0], [[0.4, 0.0, 0.0]] * 2)
+    one = following([1.0, 2.0], [[0.4, 0.0, 0.0]] * 2, robot=ROBOT)
     assert one.at(0.0) is TORQUE
     assert one.at(0.5, [0.2, 0.0, 0.0], resumed=True) is TORQUE
-    assert one.at(0.6, [0.24 - 0.4, 0.0, 0.0], resumed=True) == dropped('turn', '0.400')
+    assert one.desired[0] == pytest.approx([0.2, 0.0, 0.0])
+    assert one.at(0.5, [0.2 - 0.4, 0.0, 0.0], resumed=True) == dropped('turn', '0.400')
 
 
 def test_a_silence_before_it_begins_changes_nothing():

@@ -88,12 +88,14 @@ def test_in_mid_motion_one_that_begins_later_changes_nothing_until_then(graph):
     follow(graph, rest_at(start, A + 0.02))
     moved = controlled(A + 0.02, Q, added=ROBOT.gravity_torque(A + 0.02) + ROBOT.friction_torque(REST))
     assert_commands(graph, moved, 'the new trajectory, with its own feedforward torque')
-    others = [
-        message.data
+    kinds = [
+        min(range(2), key=lambda k: np.abs(np.array(message.data) - (FOLLOWING, moved)[k]).max())
+        if min(np.abs(np.array(message.data) - known).max() for known in (FOLLOWING, moved)) <= 1e-6
+        else 0.5
         for message in commands
-        if min(np.abs(np.array(message.data) - known).max() for known in (FOLLOWING, moved)) > 1e-6
     ]
-    assert others == [], 'neither a hold nor a torque of one trajectory along the other'
+    assert kinds == sorted(kinds) and kinds[0] == 0, 'neither a hold nor a torque of one trajectory along the other'
+    assert 0 < kinds.count(0.5) < 25, 'a lead of less than half a second'
 
 
 def test_a_trajectory_without_feedforward_torque_is_silence_after_the_age_limit_and_a_hold_before(started):

@@ -15,14 +15,16 @@ from sensor_msgs.msg import JointState
 from robot_dynamics_interfaces.msg import TorqueInfo
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.control.compensation_policy import CompensationPolicy
+from robot_dynamics_ros.control.followed import Followed
 from robot_dynamics_ros.control.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp
+from robot_dynamics_ros.control.point_stream import Point, StreamPoint
 from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.control.trajectory_follower import Followed
 from robot_dynamics_ros.messages.payload_gravity import payload_messages
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.nodes.feedforward_input import FeedforwardInput
 from robot_dynamics_ros.nodes.torque_producers import SPREAD
 
+LIMITS = np.full(6, np.inf), np.full(6, np.inf)
 ROBOT = Robot.named('aubo_i5')
 FIRST, SECOND_ONE = b'process one.', b'process two.'
 DOWN, UP = (0.0, 0.0, -9.81), (0.0, 0.0, 9.81)
@@ -111,7 +113,7 @@ class Consumer:
 def plan(position=0.5, start=STAMP - ros.SECOND, is_exact=True):
     """Return a trajectory as a follower has it."""
     points = Trajectory([0.0, 9.0], np.full((2, 6), position))
-    return Followed(start, start, points, np.zeros((3, 6)), is_exact)
+    return Followed(start, start, points, np.zeros((3, 6)), LIMITS, is_exact)
 
 
 PLAN = plan()
@@ -291,12 +293,40 @@ def test_while_a_trajectory_is_replaced_torques_of_both_are_known(consumer):
     """Whichever node gets the new one first."""
     new = plan(position=0.6)
     consumer.tell()
+    assert consumer.added() == 1.0
     consumer.tell(trajectory=new.identity, then=False)
     assert 'it follows another trajectory' in consumer.added(plan=new)
     consumer.feed(STAMP + 2_000_000, effort=2.0)
     assert consumer.added(STAMP + 2_000_000) == 1.0
     assert consumer.added(STAMP + 2_000_000, plan=new) == 2.0
     assert 'it follows another trajectory' in consumer.added(STAMP + 51_000_000)  # too old, the new one is not
+
+
+def test_the_torque_of_the_trajectory_in_force_outlives_two_newer_ones(consumer):
+    """The executor of this node may be busy while the other node receives them."""
+    consumer.tell()
+    assert consumer.added() == 1.0
+    for k, position in enumerate((0.6, 0.7), 1):
+        consumer.tell(trajectory=plan(position=position).identity, then=False)
+        consumer.feed(STAMP + k * 2_000_000, effort=2.0)
+    assert consumer.added(STAMP + 4_000_000) == 1.0
+
+
+def test_a_torque_along_a_neighbouring_point_of_a_stream_is_added(consumer):
+    """Either node may have received a point earlier than the other one; a point of another stream is none of it."""
+    turn, points, before = np.zeros(6), [], None
+    for k in range(3):
+        point = Trajectory([0.02], np.full((1, 6), 0.01 * k))
+        start = PLAN.start + k * 20_000_000
+        before = StreamPoint(Point(start + 20_000_000, *point.last_point), before, turn)
+        points.append(Followed(start, start, point, np.zeros((3, 6)), LIMITS, True, before))
+        before.enter(points[-1].identity)
+    consumer.tell(trajectory=points[1].identity)
+    for mine in points[1:]:
+        assert consumer.added(plan=mine) == 1.0
+    other = StreamPoint(points[2].point.point, None, turn)
+    alone = Followed(points[2].start, points[2].start, point, np.zeros((3, 6)), LIMITS, True, other)
+    assert 'it follows another trajectory' in consumer.added(plan=alone)
 
 
 def test_where_the_start_is_not_exact_that_of_the_torque_counts(consumer):

@@ -7,7 +7,7 @@ import pytest
 from findings import Findings
 from rules import RULES
 
-from robot_dynamics_ros.control import trajectory_follower
+from robot_dynamics_ros.control import trajectory_follower, trajectory_start
 from robot_dynamics_ros.control.gravity_law import GravityLaw
 from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.joint_space_law import NO_FEEDFORWARD, JointSpaceLaw
@@ -18,9 +18,17 @@ from robot_dynamics_ros.control.state_gate import ACCEPTED, StateGate
 from robot_dynamics_ros.control.timeout_fallback import RampToZero
 from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
+from robot_dynamics_ros.control.trajectory_start import TrajectoryStart
 from robot_dynamics_ros.control.velocity_check import VelocityCheck
 from robot_dynamics_ros.messages.joint_state import StateInput
-from robot_dynamics_ros.nodes import base_node, configuration, control_loop, torque_pipeline, torque_producers
+from robot_dynamics_ros.nodes import (
+    base_node,
+    configuration,
+    control_loop,
+    controller_law,
+    torque_pipeline,
+    torque_producers,
+)
 from robot_dynamics_ros.nodes.feedforward_input import FeedforwardInput, Torques
 from robot_dynamics_ros.nodes.hot_path import HotPath
 from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
@@ -125,9 +133,20 @@ def _too_fast(check, state):
     return fault if fault and 'times its limit' in fault.reason else None
 
 
-def _starts_now(follower, trajectory, start, now, is_exact, sent):
+def _starts_now(follower, trajectory, start, now, is_exact, sent, as_sent):
     """A trajectory starts where it arrives."""
-    RECEIVE(follower, trajectory, sent, sent, is_exact, sent)
+    RECEIVE(follower, trajectory, sent, sent, is_exact, sent, as_sent)
+
+
+def _from_the_arm(start, before, state):
+    """Each lead begins where the arm is measured."""
+    start._desired[:] = state.q, 0.0 * state.q, 0.0 * state.q
+    return False
+
+
+def _without_limits(stated, robot, effort_limit):
+    """Leads may have any acceleration."""
+    return np.full(robot.nv, np.inf)
 
 
 def _of_any_age(source, stamp, plan):
@@ -236,10 +255,18 @@ FAULTS = {
     'a trajectory starts where it arrives': (
         *('TERMS', 'trajectory_arrives_late', TrajectoryFollower, 'receive', _starts_now),
     ),
-    'a trajectory begins anywhere': ('TERMS', 'trajectory', TrajectoryFollower, '_checked', lambda *_: TORQUE),
+    'a trajectory begins anywhere': ('TERMS', 'trajectory', TrajectoryStart, '_too_far', lambda *_: ''),
+    'a lead begins where the arm is measured': (
+        'TERMS',
+        'trajectory',
+        TrajectoryStart,
+        '_write_reference',
+        _from_the_arm,
+    ),
+    'a lead has no limits': ('TERMS', 'trajectory', controller_law, 'acceleration_limits', _without_limits),
     'a trajectory that begins soon is replaced': ('TERMS', 'replace_while_one_waits', trajectory_follower, 'SOON', 0),
     'a turn of a continuous joint counts': (
-        *('PUBLISHED', 'trajectory', trajectory_follower, 'nearest', lambda away, _: away, OF_THE_ROBOT),
+        *('PUBLISHED', 'trajectory', trajectory_start, 'turns', lambda robot: np.zeros(robot.nv), OF_THE_ROBOT),
     ),
     'nothing is held': ('PUBLISHED', 'states', JointSpaceLaw, '_hold_at', lambda *_: NO_FEEDFORWARD),
     'the hold position is measured at each state': ('TERMS', 'states', HoldPosition, 'update', _held_anew),
@@ -253,7 +280,7 @@ FAULTS = {
     'a feedforward torque with other terms is added': ('TERMS', '', torque_producers, 'mismatch', lambda *_: ''),
     'the end of a trajectory is not noticed': ('TERMS', 'trajectory', TrajectoryFollower, 'rests', NEVER),
     'the rate is not limited': ('RATE', 'states', control_loop, 'TorqueLimiter', LIMITER['no rate'], RATE),
-    'effort limits are ignored': ('WHOLE', '', control_loop, 'TorqueLimiter', LIMITER['never enforced']),
+    'effort limits are ignored': ('WHOLE', 'states', control_loop, 'TorqueLimiter', LIMITER['never enforced']),
     'a monitored torque is limited': ('TERMS', '', control_loop, 'TorqueLimiter', LIMITER['enforced']),
     'nothing is published on a timeout': ('TIMEOUT', 'states silence', TorquePipeline, 'on_pause', nothing, DOWN),
     'zero is published for ever': ('TIMEOUT', 'states silence', RampToZero, 'torque', _zero_for_ever, DOWN),

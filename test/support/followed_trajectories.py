@@ -1,5 +1,7 @@
 """A trajectory follower with the states that it is given, and trajectories of three different joints."""
 
+from types import SimpleNamespace
+
 from support.small_robots import mixed
 
 import numpy as np
@@ -9,6 +11,12 @@ from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 
 ROBOT = mixed()  # a continuous joint of at most 2 rad/s, a limited one of 0.5, a slide without a known speed
+FREE = SimpleNamespace(
+    nv=3,
+    joint_names=ROBOT.joint_names,
+    limits=ROBOT.limits._replace(velocity=np.full(3, np.nan)),
+    continuous_joints=ROBOT.continuous_joints,
+)
 SECOND, MS = 1_000_000_000, 1_000_000
 START = 1_700_000_000 * SECOND
 ZERO = [0.0, 0.0, 0.0]
@@ -17,10 +25,12 @@ ZERO = [0.0, 0.0, 0.0]
 class Following:
     """A follower and the state that it is given."""
 
-    def __init__(self, tolerance=0.1, robot=ROBOT):
+    def __init__(self, tolerance=0.1, robot=FREE, acceleration_limit=np.inf):
         self.desired = np.full((3, robot.nv), np.nan)
         self.told = []
-        self.follower = TrajectoryFollower(robot, self.desired, tolerance, self.told.append)
+        self.follower = TrajectoryFollower(
+            robot, self.desired, tolerance, self.told.append, np.full(robot.nv, acceleration_limit)
+        )
         self.state = MeasuredState(np.zeros(robot.nv), np.zeros(robot.nv))
         self.state.has_velocity, self.state.resumed = True, False
 
@@ -42,8 +52,8 @@ class Following:
         )
 
 
-def following(*arguments, **more):
-    one = Following()
+def following(*arguments, robot=FREE, acceleration_limit=np.inf, **more):
+    one = Following(robot=robot, acceleration_limit=acceleration_limit)
     one.receive(*arguments, **more)
     return one
 

@@ -49,6 +49,7 @@ class Controller:
         self.position = HoldPosition(ROBOT, TOLERANCE, self.told.append)
         holding = self.blended(hold)
         self.law = JointSpaceLaw(self.source, self.desired, self.control, holding, self.feedforward, self.position)
+        self.source.may_begin = self.law.may_begin
         self.state, self.out = MeasuredState(np.zeros(6), np.zeros(6)), np.full(6, np.nan)
         self.state.stamp, self.state.resumed = START, True
 
