@@ -13,7 +13,7 @@ from robot_dynamics_ros.nodes.trajectory_queue import TrajectoryQueue, Waiting
 AHEAD = 1.0
 """s by which the source of a trajectory without a stamp may be ahead of this machine: more is a clock that is off."""
 LATE = 0.05
-"""s that a trajectory without a stamp may need to this node whatever its first point is."""
+"""s that a trajectory may need to this node whatever its first point is."""
 
 
 class TrajectoryInput:
@@ -157,7 +157,7 @@ class TrajectoryInput:
             # a lone point without a time of its own is not over on its way
             given = max(start, now - waited) if trajectory.duration else start
             is_exact = bool(sent) and not is_simulated
-        if not points.stamp and not self._follower.streams(trajectory, start):
+        if not self._follower.streams(trajectory, start):
             check_delay(late * 1e-9, (start - now + late) * 1e-9 + trajectory.start)
         self._follow(message, trajectory, start, given, is_exact, known, as_sent=not points.stamp)
         return trajectory.interpolations

@@ -156,7 +156,16 @@ def test_one_that_comes_late_has_time_for_the_way_to_its_first_point(monkeypatch
     one = Receiver(monkeypatch)
     assert (one.give(sent=sent, first=first) is not None) is accepted and (not accepted or one.as_sent)
     assert accepted or 'send it again' in one.said[0]
-    assert one.give(stamp=NOW - round(sent * SECOND), first=first) is not None  # a stamp is what its sender wants
+    # a stamp says no more about when it came
+    assert (one.give(stamp=NOW - round(sent * SECOND), sent=sent, first=first) is not None) is accepted
+    assert not accepted or not one.as_sent
+
+
+@pytest.mark.parametrize(('ahead', 'sent', 'accepted'), [(0.4, 0.0, True), (0.4, 1.0, False), (0.4, 0.3, True)])
+def test_the_time_that_a_stamped_one_had_when_it_was_sent_counts(monkeypatch, ahead, sent, accepted):
+    """0.4 s are left to its first point: of 0.4, 1.4 and 0.7 s."""
+    one = Receiver(monkeypatch)
+    assert (one.give(stamp=NOW + round(0.3 * SECOND), sent=sent, first=ahead - 0.3) is not None) is accepted
 
 
 def test_a_point_of_a_stream_may_come_late(monkeypatch):
