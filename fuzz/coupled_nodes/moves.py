@@ -372,6 +372,29 @@ def replace_while_one_waits(e: Episode) -> None:
     e.during(0.2)
 
 
+@move(0.8)
+def stream(e: Episode) -> None:
+    """Points of a motion follow each other, each a trajectory of its own; one node may get them later."""
+    rate, origin, size = e.random.choice((20, 30, 50, 100)), e.q, e.messages.vector(0.3)
+    rates, ahead = e.random.choice((0, 1, 2)), e.random.choice((0.0, 1.0)) / rate
+    late = e.random.choice((0.0, 0.0, 0.01, 0.02))
+    e.tracks = True
+    for k in range(1, e.random.randint(5, 40)):
+        angle, w = 4.0 * k / rate, 4.0
+        moving = 0.5 * w * np.sin(angle) * size, 0.5 * w * w * np.cos(angle) * size
+        stamp = e.nodes.now if e.random.random() < 0.5 else 0
+        message = graph.trajectory(
+            e.arm.names, stamp, (ahead, origin + 0.5 * (1.0 - np.cos(angle)) * size, *moving[:rates])
+        )
+        sent, (one, other) = e.nodes.now, e.random.sample(FOLLOWERS, 2)
+        e.give_trajectory(one, message)
+        if late:
+            e.during(late)
+        e.give_trajectory(other, message, late=e.nodes.now - sent)
+        e.during(e.random.choice((1.0 / rate - late,) * 9 + (0.001,)))
+    e.states()
+
+
 def _fall_still(e: Episode, duration: float) -> None:
     """Send no state for so many s, and check each node at each of its timeouts, between which its process may pause."""
     looked = min(duration, e.limit + 0.5)
