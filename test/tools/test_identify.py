@@ -2,18 +2,25 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 
 from support.motion_logs import bag_of, csv_of, motion, standing
 
 import numpy as np
 import pytest
 
-from robot_dynamics_ros import Robot
+from robot_dynamics_ros import Robot, identification
 from robot_dynamics_ros.identification import gravity_poses, validate
 from robot_dynamics_ros.tools import identify
 
 TRUE = Robot.named('aubo_i5').with_binding('generic')
 DELAY = 0.012
+
+
+@pytest.fixture(autouse=True)
+def two_blocks(monkeypatch):
+    """Cross-validate with as few identifications as possible."""
+    monkeypatch.setattr(identification, 'cross_validate', partial(identification.cross_validate, folds=2))
 
 
 @pytest.fixture(scope='module')
