@@ -176,7 +176,7 @@ def test_a_transition_velocity_is_found():
 
 
 def found_messages(log) -> str:
-    return '\n'.join(map(str, identify(ARM, log).findings))
+    return '\n'.join(map(str, identify(ARM, log, 'ols').findings))
 
 
 def test_a_good_log_has_no_findings(identified):
