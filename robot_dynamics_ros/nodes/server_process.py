@@ -84,8 +84,11 @@ def running(log: Callable[[str], object]) -> Iterator[None]:
 
 def _start() -> subprocess.Popen:
     """Return the process, started."""
-    command = [sys.executable, '-m', 'robot_dynamics_ros.nodes.bringup', BESIDE, *sys.argv[1:]]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+    return subprocess.Popen(
+        [sys.executable, '-m', 'robot_dynamics_ros.nodes.bringup', BESIDE, *sys.argv[1:]],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+    )
 
 
 def _watch(process: subprocess.Popen, ending: threading.Event, log: Callable[[str], object]) -> None:

@@ -70,7 +70,7 @@ def set_payload(graph, mass, ramp_time=0.0):
     request = SetPayload.Request(mass=mass, com=HEAVY.com if mass else (0.0,) * 3, frame='ee_link', ramp_time=ramp_time)
     response = graph.client.call(SetPayload, f'{SERVER}/set_payload', request)
     assert response.success, response.message
-    be_heard(graph)
+    graph.be_heard(GRAVITY)
 
 
 def set_gravity(graph):
@@ -78,13 +78,7 @@ def set_gravity(graph):
     gravity = Vector3Stamped(vector=Vector3(**dict(zip('xyz', ROBOT.gravity.tolist(), strict=True))))
     response = graph.client.call(SetGravity, f'{SERVER}/set_gravity', SetGravity.Request(gravity=gravity))
     assert response.success, response.message
-    be_heard(graph)
-
-
-def be_heard(graph):
-    """Wait until the node has handled what the server published before."""
-    for _ in range(3):
-        graph.state_of(GRAVITY)
+    graph.be_heard(GRAVITY)
 
 
 def step(graph, now, position):
@@ -120,7 +114,7 @@ def test_a_payload_ramp_that_was_over_stays_over(graph, start, meanwhile):
     assert_command(gravity_at(graph, at(start, 10.0)), LOADED, 'the ramp of 2 s is over', 'gravity_torque')
     set_clock(graph, at(start, 10.0), SERVER)  # for a server that missed this time the ramp is not over
     set_clock(graph, at(start, 1.0), SERVER, GRAVITY)
-    be_heard(graph)
+    graph.be_heard(GRAVITY)
     if meanwhile == 'gravity set':
         set_gravity(graph)
     elif meanwhile == 'node configured anew':

@@ -22,6 +22,7 @@ SERVER, FEEDFORWARD, GRAVITY, CONTROLLER = NODES = (
 )
 BODY = {'mass': 2.5, 'com': (0.02, -0.03, 0.1), 'inertia': [0.04, 0.05, 0.03, 0.01, 0.002, -0.01]}
 PAYLOAD = Payload(2.5, BODY['com'], np.array([[0.04, 0.01, 0.002], [0.01, 0.05, -0.01], [0.002, -0.01, 0.03]]))
+FOLLOWERS = FEEDFORWARD, GRAVITY, CONTROLLER
 LOADED = ROBOT.with_payload(PAYLOAD, 'ee_link')
 BANDWIDTH = 10.0
 STIFFNESS, DAMPING = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0]), np.array([30.0, 40.0, 30.0, 4.0, 4.0, 4.0])
@@ -57,6 +58,7 @@ def set_payload(graph, **fields):
     response = graph.client.call(SetPayload, f'{SERVER}/set_payload', SetPayload.Request(**fields))
     assert response.success, response.message
     graph.until(lambda: told, 'payload_state')
+    graph.be_heard(*FOLLOWERS)
     return ros.nanoseconds(told[-1].stamp)
 
 
@@ -64,6 +66,7 @@ def set_gravity(graph, x, y, z):
     gravity = Vector3Stamped(vector=Vector3(x=float(x), y=float(y), z=float(z)))
     response = graph.client.call(SetGravity, f'{SERVER}/set_gravity', SetGravity.Request(gravity=gravity))
     assert response.success, response.message
+    graph.be_heard(*FOLLOWERS)
 
 
 def later(graph):
@@ -109,7 +112,7 @@ def test_torques_are_those_of_what_is_carried(graph):
     assert all(np.abs(wanted[topic] - bare[topic]).max() > 1.0 for topic in wanted)
     set_payload(graph, **BODY, frame='ee_link')
     assert_torques(graph, LOADED)
-    for node in (FEEDFORWARD, GRAVITY, CONTROLLER):
+    for node in FOLLOWERS:
         assert graph.diagnostics(node).fields['payload, kg'] == '2.5'
     set_payload(graph, mass=0.0)
     assert_torques(graph, ROBOT)

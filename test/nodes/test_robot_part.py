@@ -233,7 +233,7 @@ def panda(tmp_path):
 def test_states_are_complete_without_the_fingers_and_outputs_have_none(panda):
     warnings = [line for line in panda.log('bringup').splitlines() if '[WARN]' in line]
     assert 'count for nothing' not in panda.log('bringup')
-    assert len(warnings) == 1 and all('<dynamics D, K, mu_coulomb, mu_viscous> is not read' in it for it in warnings)
+    assert len(warnings) == 2 and all('<dynamics D, K, mu_coulomb, mu_viscous> is not read' in it for it in warnings)
     part = PARTS['panda']
     fingers = list(part['locked'])
     whole = Robot.from_urdf(part['urdf']).with_binding('generic')

@@ -32,6 +32,8 @@ ALLOWED = {  # (file, what): why
     ('nodes/__init__.py', 'importlib'): 'whether packages of ROS 2 are installed',
     ('tools/needed_packages.py', 'importlib'): 'packages that compare and replay name',
     ('tools/short_names.py', 'importlib'): 'commands of this package, by the entry points of its installation',
+    ('nodes/server_process.py', 'ctypes'): 'prctl of the C library that is loaded already',
+    ('nodes/server_process.py', 'subprocess'): 'this program with its own arguments, no shell',
     ('tools/processes.py', 'subprocess'): 'nodes of this package, a list of arguments, no shell',
     ('nodes/parameter_definitions.py', 'yaml.load'): 'a file of this package, with a SafeLoader',
     ('formats/untrusted_yaml.py', 'yaml.load'): 'with _PlainLoader, a SafeLoader: see below',
@@ -126,8 +128,9 @@ def test_yaml_is_loaded_by_a_safe_loader():
     assert ast.unparse(call) == 'yaml.load(text, Loader=_PlainLoader)'
 
 
-def test_processes_are_started_with_a_list_of_arguments():
-    tree = ast.parse((PACKAGE / 'tools' / 'processes.py').read_text(encoding='utf-8'))
+@pytest.mark.parametrize('file', ['nodes/server_process.py', 'tools/processes.py'])
+def test_processes_are_started_with_a_list_of_arguments(file):
+    tree = ast.parse((PACKAGE / file).read_text(encoding='utf-8'))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)
              and ast.unparse(node.func).startswith('subprocess.')]  # fmt: skip
     assert [(ast.unparse(call.func), type(call.args[0])) for call in calls] == [('subprocess.Popen', ast.List)]

@@ -337,6 +337,12 @@ class Graph:
             told = sorted({line for lines in seen for line in lines if len(line) > 12})
             raise AssertionError(f'{node}: expected {text!r} on /diagnostics, got {told}') from error
 
+    def be_heard(self, *nodes: str) -> None:
+        """Wait until ``nodes`` have handled what other processes published before."""
+        for _ in range(3):
+            for node in nodes:
+                self.state_of(node)
+
     def reactivate(self, *nodes: str) -> None:
         """Deactivate active nodes and activate them again."""
         for node in nodes:
