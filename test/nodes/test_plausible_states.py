@@ -59,7 +59,7 @@ class Node:
         if kind is DynamicsServer:
             return
         self.task._hot_path.stop()
-        self.task.pipeline._publish = lambda stamp, torque: self.sent.append(torque.tolist())
+        self.task.pipeline._publish = lambda stamp, torque, answered: self.sent.append(torque.tolist())
         process.spin_until(lambda: not self.task._payload_gravity.missing, 'payload and gravity')
 
     def give(self, names, q, qd=None, period=PERIOD):
@@ -119,15 +119,18 @@ def test_and_they_do_where_the_tolerance_says_so(process):
 @pytest.mark.parametrize('kind', [FeedforwardNode, TorqueController])
 def test_a_trajectory_in_degrees_is_refused(process, kind):
     node = Node(process, kind, 'torso_tilt: 0.0', start_tolerance=0.0)
-    now = {'source_timestamp': time.time_ns(), 'received_timestamp': time.time_ns()}
-    points = (0.0, Q), (2.0, np.rad2deg([0.4, 0.1]))
-    node.task.trajectory._on_trajectory(serialize_message(ros.trajectory(NAMES, 0, *points)), now)
-    assert node.task.trajectory.refused.startswith("trajectory point 1: joint 'shoulder': position 22.9183 is beyond")
-    points = (0.0, Q), (2.0, [0.4, 0.1])
-    now = {'source_timestamp': time.time_ns(), 'received_timestamp': time.time_ns()}
-    node.task.trajectory.refused = ''
-    node.task.trajectory._on_trajectory(serialize_message(ros.trajectory(NAMES, 0, *points)), now)
-    assert node.task.trajectory.refused == ''
+    trajectory = node.task.trajectory
+
+    def send(*points):
+        now = {'source_timestamp': time.time_ns(), 'received_timestamp': time.time_ns()}
+        trajectory._queue.on_message(serialize_message(ros.trajectory(NAMES, 0, *points)), now)
+        process.spin_until(lambda: trajectory.refused or trajectory._follower._plans, 'a trajectory that is read')
+
+    send((0.0, Q), (2.0, np.rad2deg([0.4, 0.1])))
+    assert trajectory.refused.startswith("trajectory point 1: joint 'shoulder': position 22.9183 is beyond")
+    trajectory.refused = ''
+    send((0.0, Q), (2.0, [0.4, 0.1]))
+    assert trajectory.refused == ''
 
 
 def test_services_refuse_degrees_and_have_measured_joints_in_their_requests(process):
