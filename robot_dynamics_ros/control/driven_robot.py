@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.loop_types import Coupling
 from robot_dynamics_ros.model.model import Friction, JointLimits
@@ -108,19 +109,28 @@ class DrivenRobot:
         """Return the positions of all joints (..., n; rad, m) at those of the driven ones (..., m)."""
         return self._full(0, y, self._offset)
 
-    def measure(self, y, positions) -> None:
-        """Use measured positions of the followers (rad, m) at those of the driven joints y (m); NaN: as they mimic.
+    def check(self, positions, limits: PositionLimits | None = None) -> None:
+        """Check measured positions of the followers (rad, m; NaN: as they mimic) before ``measure`` uses them.
 
-        Raises ArgumentError where that of a joint that has to be measured is NaN.
+        Raises ArgumentError where that of a joint that has to be measured is NaN, and for one beyond ``limits``, those
+        of all joints.
         """
+        for k, i, constant, _ in self._following:
+            position = float(positions[k])
+            if position != position:
+                if i == constant and self.followers[k] in self.measured:
+                    raise ArgumentError(
+                        f"joint {self.followers[k]!r} is missing or not finite; locked_joints says 'measured' for it"
+                    )
+            elif limits is not None and (fault := limits.fault(i, position)):
+                raise ArgumentError(fault)
+
+    def measure(self, y, positions) -> None:
+        """Use measured positions of the followers (rad, m) at those of the driven joints y (m); NaN: as they mimic."""
         for k, i, constant, multiplier in self._following:
             position = positions[k]
             if position == position:
                 self._offset[i] = position - self._slope[i] * y[self._leader[i]]
-            elif i == constant and self.followers[k] in self.measured:
-                raise ArgumentError(
-                    f"joint {self.followers[k]!r} is missing or not finite; locked_joints says 'measured' for it"
-                )
             else:
                 moved = self._offset[constant] - self._nominal[constant] if i != constant else 0.0
                 self._offset[i] = self._nominal[i] + multiplier * moved

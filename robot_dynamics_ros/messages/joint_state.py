@@ -157,14 +157,17 @@ class StateInput(MeasuredState):
         limits: PositionLimits | None = None,
         locked: LockedJoints | None = None,
         velocities: VelocityCheck | None = None,
+        all_limits: PositionLimits | None = None,
     ):
         """Read the joints ``joint_names``, within ``limits``, and their efforts, too, if ``effort``.
 
-        ``driven`` gets the positions of its followers in states that have them. ``locked`` says whether joints are
-        where they are locked, by any message that has them, ``velocities`` whether velocities may be right.
+        ``driven`` gets the positions of its followers in states that have them, within ``all_limits``, those of its
+        tree of joints. ``locked`` says whether joints are where they are locked, by any message that has them,
+        ``velocities`` whether velocities may be right.
         """
         self.velocities = velocities
         self._driven, self._locked = driven, locked if locked and locked.names else None
+        self._all_limits = all_limits
         followers = driven.followers if driven else ()
         fields = ('position', 'velocity', 'effort')[: 3 if effort else 2]
         self._all = 2 ** len(fields) - 1
@@ -178,8 +181,8 @@ class StateInput(MeasuredState):
         """Write ``q``, ``qd`` (NaN unless all velocities are finite), ``has_velocity`` and ``stamp``; return the stamp.
 
         Velocities may be absent or NaN, as JointState allows, and so may efforts (``has_effort``). Raises
-        DynamicsError naming a joint that is missing, repeated, without a finite position or beyond its limits, or a
-        locked joint that is elsewhere.
+        DynamicsError naming a joint that is missing, repeated, without a finite position or beyond its limits, a
+        follower likewise, or a locked joint that is elsewhere.
         """
         try:
             found = self._input.receive(data)
@@ -193,11 +196,16 @@ class StateInput(MeasuredState):
         if fault:
             raise ArgumentError(fault)
         if self._driven:
-            self._driven.measure(self.q, self._followers)
+            self._driven.check(self._followers, self._all_limits)
         self.has_velocity, self.has_effort = bool(found & self.VELOCITY), bool(found & self.EFFORT)
         self.no_velocity = NO_VELOCITIES
         self.stamp = stamp_of(data)
         return self.stamp
+
+    def follow(self) -> None:
+        """Use the positions of followers; a state that is rejected after it was read must not change a torque."""
+        if self._driven:
+            self._driven.measure(self.q, self._followers)
 
     def check_velocity(self) -> None:
         """Treat velocities that cannot be right as missing; the state is in order, and ``period`` is known."""

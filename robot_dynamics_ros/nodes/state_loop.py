@@ -60,9 +60,11 @@ class StateLoop(LifecycleTask):
     def _state_input(self, effort: bool = False) -> StateInput:
         """Return the input of joint states, efforts included where asked for."""
         node, robot = self._node, self._node.robot
-        limits = PositionLimits(robot, node.value('position_limit_tolerance'))
+        tolerance = node.value('position_limit_tolerance')
+        limits = PositionLimits(robot, tolerance)
         driven = robot if isinstance(robot, DrivenRobot) else None
-        return StateInput(robot.joint_names, driven, effort, limits, node.locked_joints, self._velocities)
+        all_limits = PositionLimits(driven.robot, tolerance) if driven else None
+        return StateInput(robot.joint_names, driven, effort, limits, node.locked_joints, self._velocities, all_limits)
 
     def _connect(self, pipeline: TorquePipeline, inputs: Sequence[Input] = (), on_stop=None) -> None:
         """Let the hot path handle joint states by ``pipeline``, and further ``inputs``; ``on_stop`` is called last."""

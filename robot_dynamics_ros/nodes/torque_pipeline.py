@@ -264,6 +264,7 @@ class TorquePipeline:
         verdict = gate.check(stamp, now)
         if verdict is not ACCEPTED:
             return self._reject(verdict.value)
+        state.follow()
         state.resumed, state.pause, state.period = gate.resumes(stamp), gate.pause(stamp), gate.period
         state.elapsed = gate.elapsed(stamp)
         state.check_velocity()

@@ -79,6 +79,7 @@ def test_states_without_followers_are_complete_and_those_with_them_are_used():
         (['m_slide', 'z_turn'], [-0.1, 0.4], 0.3 - 2.0 * 0.4),
     ):
         state.read(serialize_message(JointState(name=names, position=q)))
+        state.follow()
         torque = whole.gravity_torque([0.4, -0.1, follower])
         np.testing.assert_allclose(
             robot.gravity_torque(state.q), [torque[0] - 2.0 * torque[2], torque[1]], rtol=1e-12, atol=1e-12
@@ -97,6 +98,7 @@ def test_followers_of_a_joint_that_is_locked_where_it_is_measured_follow_it():
         (['m_slide', 'a_wag', 'z_turn'], [-0.1, float('nan'), -0.2], 0.3 + 2.0 * 0.2),
     ):
         state.read(serialize_message(JointState(name=names, position=q)))
+        state.follow()
         everywhere = [q[names.index('z_turn')], -0.1, follower]
         np.testing.assert_allclose(robot.positions(state.q), everywhere, rtol=1e-15)
         np.testing.assert_allclose(robot.gravity_torque(state.q), whole.gravity_torque(everywhere)[1:2], rtol=1e-12)

@@ -100,6 +100,24 @@ def test_a_torso_that_is_locked_where_it_is_measured_is_followed(process):
     assert 'torso_tilt' in node.give(ALL, [np.nan, *Q]) and len(node.sent) == 4
 
 
+def test_a_measured_torso_in_degrees_gets_no_torque(process):
+    node = Node(process, GravityCompensationNode, 'torso_tilt: measured')
+    reason = node.give(ALL, [17.2, *Q])
+    assert reason.startswith("joint state rejected: joint 'torso_tilt': position 17.2 is beyond its limits, -1 to 1")
+    assert reason.endswith('are they degrees?') and not node.sent
+    assert node.give(ALL, [1.1, *Q]) == '' and len(node.sent) == 1  # limits of descriptions are not exact
+    node = Node(process, GravityCompensationNode, 'torso_tilt: measured', position_limit_tolerance=10000.0)
+    assert node.give(ALL, [17.2, *Q]) == '' and len(node.sent) == 1
+
+
+def test_a_measured_torso_in_a_rejected_state_changes_no_torque(process):
+    """The torque of ``gravity_only`` is that of the last position, not that of a state that was refused."""
+    node = Node(process, GravityCompensationNode, 'torso_tilt: measured')
+    assert node.give(ALL, [0.8, *Q]) == ''
+    assert 'out of order' in node.give(ALL, [-0.7, *Q], period=-PERIOD) and len(node.sent) == 1
+    np.testing.assert_allclose(node.node.robot.gravity_torque(np.array(Q)), TORQUE, atol=1e-3)
+
+
 @pytest.mark.parametrize('kind', [GravityCompensationNode, FeedforwardNode, TorqueController])
 def test_degrees_get_no_torque(process, kind):
     node = Node(process, kind, 'torso_tilt: 0.0')
