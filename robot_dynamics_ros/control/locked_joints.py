@@ -76,6 +76,14 @@ class LockedJoints:
         parts = self._last, self._position, turn, float(tolerance)
         self._first_off = bound(_first_off, *parts, then=(np.zeros(len(self.names)),))
 
+    def continue_from(self, before: 'LockedJoints') -> None:
+        """Keep where the joints of another description of the arm were measured last."""
+        for k, name in enumerate(self.names):
+            if name in before.names:
+                self._last[k] = before._last[before.names.index(name)]
+        if self.names:
+            self.fault(np.full(len(self.names), np.nan))
+
     def fault(self, measured: np.ndarray) -> str:
         """Return which joint is not where it is locked, '' for none.
 

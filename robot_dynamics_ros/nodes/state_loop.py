@@ -52,7 +52,7 @@ class StateLoop(LifecycleTask):
         cores = cores_of(node.value('cores'))
         self._schedule = Schedule(node.value('realtime_priority'), cores, node.value('lock_memory'))
         self._gate = StateGate(node.value('age_limit'))
-        self._velocities = VelocityCheck(node.robot)
+        self._velocities, self._locked = VelocityCheck(node.robot), node.locked_joints
         self._error = PositionError(turns(node.robot))
         reset = node.create_service(Trigger, '~/reset', self._on_reset)
         node.resources.callback(node.destroy_service, reset)
@@ -64,7 +64,7 @@ class StateLoop(LifecycleTask):
         limits = PositionLimits(robot, tolerance)
         driven = robot if isinstance(robot, DrivenRobot) else None
         all_limits = PositionLimits(driven.robot, tolerance) if driven else None
-        return StateInput(robot.joint_names, driven, effort, limits, node.locked_joints, self._velocities, all_limits)
+        return StateInput(robot.joint_names, driven, effort, limits, self._locked, self._velocities, all_limits)
 
     def _connect(self, pipeline: TorquePipeline, inputs: Sequence[Input] = (), on_stop=None) -> None:
         """Let the hot path handle joint states by ``pipeline``, and further ``inputs``; ``on_stop`` is called last."""
@@ -94,6 +94,8 @@ class StateLoop(LifecycleTask):
         if self._node.active:
             self._hot_path.apply_settings()
         super().replace(before)
+        if isinstance(before, StateLoop):
+            self._locked.continue_from(before._locked)
 
     def begin(self) -> None:
         """Begin to publish torques, as soon as payload and gravity in force are known."""

@@ -11,6 +11,7 @@ from rclpy.serialization import serialize_message
 
 from robot_dynamics_interfaces.srv import CheckTrajectory, GetMassMatrix
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.nodes.configuration import redescribe
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
 from robot_dynamics_ros.nodes.feedforward_node import FeedforwardNode
 from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
@@ -86,6 +87,20 @@ def test_a_torso_that_is_locked_elsewhere_than_it_stands_ends_the_torques(proces
     assert len(node.sent) == 2 and node.status().level == b'\1' and "'torso_tilt'" in node.status().message
     assert node.give(NAMES, Q) == reason  # it has not come back, for all that is known
     assert node.give(['torso_tilt'], [0.0]) != '' and node.give(NAMES, Q) == ''  # of a publisher of its own
+
+
+def test_a_torso_that_stands_elsewhere_stays_so_with_another_description(process, monkeypatch):
+    node = Node(process, GravityCompensationNode, 'torso_tilt: 0.0')
+    reason = node.give(['torso_tilt'], [0.8]) and node.give(NAMES, Q)
+    assert "'torso_tilt' is locked at 0 rad or m, and is at 0.8" in reason
+    heavier = TORSO.replace('<mass value="1"/>', '<mass value="1.5"/>')
+    monkeypatch.setattr(node.node.description, 'source', lambda: heavier)
+    assert redescribe(node.node) == '' and node.node.task is not node.task
+    node.task = node.node.task
+    node.task._hot_path.stop()
+    process.spin_until(lambda: not node.task._payload_gravity.missing, 'payload and gravity')
+    assert node.give(NAMES, Q) == reason
+    assert node.give(['torso_tilt'], [0.0]) != '' and node.give(NAMES, Q) == ''
 
 
 def test_a_torso_that_is_locked_where_it_is_measured_is_followed(process):
