@@ -31,8 +31,8 @@ LOWEST_SCALE, HIGHEST_SCALE = 0.3, 3.0
 LARGEST_OFFSET = 1.0
 """Largest magnitude of the offset, in friction levels."""
 OFFSET_SHARE, SCALE_SHARE = 0.25, 0.4
-"""Largest offset and largest change by the scale, in contact thresholds. Their sum is below the share at which a
-contact ends, so that nothing that was learnt can be a contact that does not end."""
+"""Largest offset and largest change by the scale, in contact thresholds of the same sample. Their sum is below the
+share at which a contact ends, so that nothing that was learnt can be a contact that does not end."""
 LARGEST_GAP = 0.1
 """Longest time that counts for one sample, s."""
 TRANSMITTED = 0.1
@@ -68,9 +68,9 @@ def track_friction(level, contact, sums, scale, offset, time_constant, qd, frict
         if contact[k] < np.inf:
             largest = OFFSET_SHARE * contact[k]
             offset[k] = max(-largest, min(largest, offset[k]))
-            # NaN fails the comparisons
-            size = abs(friction[k]) if level[k] < abs(friction[k]) < LARGEST_TORQUE * level[k] else level[k]
-            if size > 0.0:
+            size = abs(friction[k])
+            # NaN fails the comparison
+            if 0.0 < size < LARGEST_TORQUE * level[k]:
                 largest = SCALE_SHARE * contact[k] / size
                 scale[k] = max(1.0 - largest, min(1.0 + largest, scale[k]))
 
@@ -86,8 +86,8 @@ class FrictionTracker:
     time_constant : float
         Time constant of forgetting, s, counted while a joint moves.
     contact : ndarray, (n,), optional
-        Contact thresholds without the parts that depend on the motion, N m (N); inf: not known. The tracker reads them
-        at each update: the offset is at most 0.25 of them, the change by the scale at most 0.4. Default: no bound.
+        Contact thresholds in force, N m (N); inf: not known. The tracker reads them at each update: the offset is at
+        most 0.25 of them, the change of the sample's friction by the scale at most 0.4. Default: no bound.
 
     Attributes
     ----------

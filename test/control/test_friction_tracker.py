@@ -141,17 +141,28 @@ def test_no_sequence_of_samples_leaves_the_bounds():
 
 @pytest.mark.compiled
 def test_with_contact_thresholds_the_correction_alone_is_never_contact():
-    """At the friction level and at the friction of the sample; also where thresholds come later."""
+    """At the friction of each sample; also where thresholds come later, and where they grow with the motion."""
     contact = np.full(N, np.inf)
     tracker = FrictionTracker(ROBOT, TIME_CONSTANT, contact)
     qd, friction = motion(2000)
     fed(tracker, qd, friction, 2.0 * friction + 0.8 * LEVEL)
     assert (tracker.correction() > LEVEL).all()
-    contact[:] = 0.2 * LEVEL
     for k in range(2000):
+        contact[:] = (0.1 + 0.1 * np.abs(qd[k])) * LEVEL
         tracker.update(qd[k], friction[k], -friction[k] - 2.0 * LEVEL * np.sin(0.01 * k), PERIOD if k else 0.0)
-        largest = np.maximum(np.abs(tracker.torque(friction[k], np.zeros(N)) - friction[k]), tracker.correction())
-        assert (largest < RELEASE * contact).all(), k
+        correction = np.abs(tracker.torque(friction[k], np.zeros(N)) - friction[k])
+        assert (correction < RELEASE * contact).all(), k
+
+
+def test_thresholds_bound_the_change_at_the_friction_of_the_sample_not_at_a_larger_one():
+    """Slow joints with a tenth more friction than the model's: well below their thresholds, so it is followed."""
+    friction = ROBOT.friction_torque(np.full(N, 0.1)) - ROBOT.friction.offset
+    assert (friction < 0.7 * LEVEL).all()
+    tracker = FrictionTracker(ROBOT, TIME_CONSTANT, 0.3 * friction)
+    for k in range(2000):
+        sign = 1.0 if k // 20 % 2 else -1.0
+        tracker.update(np.full(N, 0.1 * sign), sign * friction, 1.1 * sign * friction, PERIOD)
+    assert tracker.scale == pytest.approx(1.1, abs=0.01)
 
 
 def test_a_short_contact_has_a_bounded_effect():
