@@ -101,9 +101,9 @@ class ExternalTorqueLaw:
             why = SLOW if is_slow else SETTLES
             self._interrupt(why)
             return why
-        sample = observer.residual, observer.friction, state.qd, observer.elapsed
+        sample = observer.inertial, state.qd, observer.elapsed
         was_in_contact = detector.contact
-        self.contacts += detector.update(*sample) and not was_in_contact
+        self.contacts += detector.update(observer.residual, observer.friction, *sample) and not was_in_contact
         observer.learn(detector.trust)
         self.learning.add(*sample)
         out[:] = observer.residual

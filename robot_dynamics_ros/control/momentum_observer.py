@@ -56,8 +56,8 @@ def _step(friction, W, inputs, filtered, momentum, rate, qd, torque, decay, elap
     """Filter one sample; return whether all numbers are finite.
 
     inputs (5, n) are those of the last sample, tau + C' qd - g and the friction of the model, and scratch. filtered
-    (2, n): the measured friction tau + C' qd - g - dp/dt, and that of the model. momentum (2, n): p at the last sample
-    and now. decay = exp(-K elapsed); the inputs are linear between samples, dp/dt is constant.
+    (3, n): the measured friction tau + C' qd - g - dp/dt, that of the model, and |dp/dt|. momentum (2, n): p at the
+    last sample and now. decay = exp(-K elapsed); the inputs are linear between samples, dp/dt is constant.
     """
     # the gear transmits what friction leaves of the torque
     for k in range(qd.shape[0]):
@@ -67,9 +67,11 @@ def _step(friction, W, inputs, filtered, momentum, rate, qd, torque, decay, elap
     for k in range(qd.shape[0]):
         u, f = torque[k] + rate[k], inputs[3, k]
         if elapsed > 0.0:
-            measured = 0.5 * (u + inputs[0, k]) - (momentum[1, k] - momentum[0, k]) / elapsed
+            change = (momentum[1, k] - momentum[0, k]) / elapsed
+            measured = 0.5 * (u + inputs[0, k]) - change
             filtered[0, k] = decay * filtered[0, k] + (1.0 - decay) * measured
             filtered[1, k] = decay * filtered[1, k] + (1.0 - decay) * 0.5 * (f + inputs[1, k])
+            filtered[2, k] = decay * filtered[2, k] + (1.0 - decay) * abs(change)
         inputs[0, k], inputs[1, k] = u, f
         # 0, or NaN
         total += (u + f + filtered[0, k] + filtered[1, k]) * 0.0
@@ -95,6 +97,8 @@ class MomentumObserver:
         returned True.
     friction : ndarray, (n,)
         Friction of the model, filtered like the residual, N m (N).
+    inertial : ndarray, (n,)
+        Magnitude of dp/dt, filtered likewise, N m (N): the inertial torque.
     elapsed : float
         Time between the last two samples, s.
 
@@ -108,9 +112,9 @@ class MomentumObserver:
         self._gain, self._tracker, n = validation.positive('gain', gain), tracker, robot.nv
         self._momentum_of = PayloadBlender(momentum, robot, PayloadGravity.of(robot))
         self._rate_of = PayloadBlender(MomentumRate, robot, PayloadGravity.of(robot))
-        momenta, self._inputs, self._filtered = np.zeros((2, n)), np.zeros((5, n)), np.zeros((2, n))
+        momenta, self._inputs, self._filtered = np.zeros((2, n)), np.zeros((5, n)), np.zeros((3, n))
         self._before, self._now = momenta
-        self._measured, self.friction = self._filtered
+        self._measured, self.friction, self.inertial = self._filtered
         self._q, self._qd, self._rate, self.residual = np.zeros((4, n))
         fixed = robot.friction, robot.model.motor_velocities(), self._inputs, self._filtered, momenta, self._rate
         self._step = bound(_step, *fixed, then=(self._rate, self._rate, 0.0, 0.0))

@@ -39,14 +39,17 @@ class ExternalTorqueLoop(StateLoop):
         super().__init__(node, carried, needs_velocities=True)
         self._effort = EffortInput(node, carried)
         time_constant, gain = node.value('friction_time_constant'), node.value('observer_gain')
+        # in the order of a ContactDetector
         stated = {
             'contact_threshold': node.value('contact_threshold'),
             'reversal_threshold': node.value('reversal_threshold'),
+            'speed_threshold': node.value('speed_threshold'),
+            'inertia_threshold': node.value('inertia_threshold'),
         }
         self._stated = np.array([validation.of_each_joint(*it, robot.nv, zero=True) for it in stated.items()])
         self._stated[0, self._stated[0] == 0.0] = np.inf
         self._detector = ContactDetector(robot.nv, gain)
-        contact, limit = self._detector.thresholds[0], robot.limits.effort
+        contact, limit = self._detector.threshold, robot.limits.effort
         self._tracker = FrictionTracker(robot, time_constant, contact) if time_constant else None
         static = robot.friction.coulomb + robot.friction.stribeck
         self._learning = ThresholdLearning(self._detector, robot.joint_names, static, limit, self._tracker)
@@ -102,7 +105,7 @@ class ExternalTorqueLoop(StateLoop):
         detector, tracker = self._detector, self._tracker
         is_silent = bool(self.silence) or not self._node.active
         contact = 'unknown' if self._contact_unknown() else 'yes' if detector.contact else 'no'
-        level, reversal = detector.thresholds
+        level, reversal, speed, inertia = detector.thresholds
         return {
             **super().report(),
             **self._effort.report(),
@@ -112,6 +115,8 @@ class ExternalTorqueLoop(StateLoop):
             'calibration': self._learning.status,
             'contact thresholds, N m': numbers(np.round(level, 4)),
             'contact thresholds near a reversal, N m': numbers(np.round(level + reversal, 4)),
+            'contact thresholds by speed, N m s/rad': numbers(np.round(speed, 4)),
+            'contact thresholds by inertial torque': numbers(np.round(inertia, 4)),
             'friction scale': '' if tracker is None else numbers(np.round(tracker.scale, 3)),
             'friction offset, N m': '' if tracker is None else numbers(np.round(tracker.offset, 3)),
             'wrench, undetermined directions': '' if is_silent else '; '.join(self._wrench.undetermined()),
@@ -127,7 +132,9 @@ class ExternalTorqueLoop(StateLoop):
     def _forget(self) -> None:
         """Return to the thresholds and the friction of the parameters."""
         self._detector.thresholds[:] = self._stated
-        self._learning.status = 'thresholds of the parameters' if self._detector.is_calibrated else 'not learnt'
+        self._learning.forget()
+        if self._detector.is_calibrated:
+            self._learning.status = 'thresholds of the parameters'
         if self._tracker is not None:
             self._tracker.reset()
 

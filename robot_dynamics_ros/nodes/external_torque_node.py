@@ -17,7 +17,10 @@ class ExternalTorqueNode(BaseNode):
         checks = {
             'cores': cores_of,
             'wrench_frame': lambda frame: ExternalWrench(self.robot, frame),
-            **{name: self._check(name) for name in ('contact_threshold', 'reversal_threshold')},
+            **{
+                name: self._check(name)
+                for name in ('contact_threshold', 'reversal_threshold', 'speed_threshold', 'inertia_threshold')
+            },
         }
         super().__init__('external_torque_node', checks, **options)
         self.payload_gravity_topics = PayloadGravityTopics(self)

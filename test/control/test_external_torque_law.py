@@ -29,7 +29,7 @@ class Arm:
 
     def __init__(self, meaning='torque', levels=1.0):
         self.detector = ContactDetector(N, GAIN)
-        self.tracker = FrictionTracker(ROBOT, FRICTION_TIME_CONSTANT, self.detector.thresholds[0])
+        self.tracker = FrictionTracker(ROBOT, FRICTION_TIME_CONSTANT, self.detector.threshold)
         self.detector.thresholds[0] = levels
         learning = ThresholdLearning(self.detector, ROBOT.joint_names, np.zeros(N))
         effort = MeasuredEffort(meaning, ROBOT.joint_names, ROBOT.model.torque_constant)

@@ -201,6 +201,7 @@ def test_a_payload_that_is_set_is_no_external_torque(process):
         ({'wrench_frame': 'nobody'}, "'nobody'"),
         ({'contact_threshold': [1.0, 2.0]}, 'contact_threshold: '),
         ({'reversal_threshold': [-1.0]}, 'reversal_threshold: '),
+        ({'inertia_threshold': [0.1, 0.2]}, 'inertia_threshold: '),
     ],
 )
 def test_what_is_wrong_is_refused_by_name(process, parameters, reason):
