@@ -131,8 +131,6 @@ def _segments(trajectory: Trajectory, start: int, limits: Limits, point: StreamP
         return Segments(starts, np.concatenate([segments.coefficients, end.coefficients]), end.final), MOVING
     passed = point.passed
     time, velocity = (passed.time - start) * 1e-9, np.nan_to_num(passed.velocity)
-    if not point.point.has_velocity:  # a difference of positions, as noisy as they are
-        velocity = np.clip(velocity, -limits[0], limits[0])
     is_known = not np.isnan(passed.acceleration).any() or not (point.period or velocity.any())
     kind = PLACE if is_known else PASSAGE
     if not velocity.any() and np.array_equal(point.goal, passed.position):

@@ -13,7 +13,9 @@ Points without velocities are passed with the central difference of their neighb
 
     qd_k-1 = (q_k - q_k-2) / (t_k - t_k-2)
 
-Backward differences would let the acceleration alternate between four times and minus twice that of the motion.
+Backward differences would let the acceleration alternate between four times and minus twice that of the motion. A
+difference that is a jump of the positions is not a velocity: from one point to the next qd changes by at most
+``LARGEST_CHANGE`` of what the acceleration limits allow.
 """
 
 from typing import NamedTuple
@@ -21,12 +23,14 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.control.continuous_joints import nearest
-from robot_dynamics_ros.control.lead import MIN_LEAD
+from robot_dynamics_ros.control.lead import MIN_LEAD, Limits
 
 LONGEST_GAP = 250_000_000
 """Time between two points of a stream, ns; also by how much a lone point may be late, or ahead of its time."""
 SHORTEST_GAP = 1_000_000
 """Likewise, ns: differences of positions in a shorter time are no velocities."""
+LARGEST_CHANGE = 2.0
+"""Of the change of velocity that the acceleration limits allow between two points: positions are noisy."""
 MARGIN = 0.02
 """By which a stream begins with a larger lag than its first message needs, s."""
 USUAL_PERIOD = 0.05
@@ -110,11 +114,13 @@ class StreamPoint:
         Time since the point before, s; 0 for the first one.
     """
 
-    def __init__(self, point: Point, before: 'StreamPoint | None', turn: np.ndarray, as_sent: bool = False):
+    def __init__(
+        self, point: Point, before: 'StreamPoint | None', turn: np.ndarray, limits: Limits, as_sent: bool = False
+    ):
         """Continue the stream of ``before`` where it is recent enough, else begin one.
 
-        ``turn`` (n, rad) is that of continuous joints, 0 of others. ``as_sent``: the point's time is that of sending,
-        which jitters.
+        ``turn`` (n, rad) is that of continuous joints, 0 of others. ``limits`` bound velocities that it lacks.
+        ``as_sent``: the point's time is that of sending, which jitters.
         """
         if before is not None and not SHORTEST_GAP <= point.time - before._given <= LONGEST_GAP:
             before = None
@@ -134,8 +140,11 @@ class StreamPoint:
         self.goal = point.position
         if before is not None and not point.has_velocity:
             # before its first point a stream was at rest, as long as after it
-            wide = self.period + (before.period or self.period)
-            velocity = (self._step + before._step) / wide
+            since = before.period or self.period
+            fastest, change = limits[0], LARGEST_CHANGE * since * limits[1]
+            earlier = np.nan_to_num(before.passed.velocity)
+            velocity = (self._step + before._step) / (self.period + since)
+            velocity = np.clip(np.clip(velocity, earlier - change, earlier + change), -fastest, fastest)
             self.goal = last.position + self._step
             self.passed = Point(last.time, last.position, velocity, np.full_like(velocity, np.nan))
 

@@ -223,7 +223,7 @@ class TrajectoryFollower:
         point = Point(start + round(trajectory.duration * 1e9), *trajectory.last_point)
         newest = self._plans[-1] if self._plans else None
         before = None if newest is None or newest.dropped is not None else newest.point
-        return StreamPoint(point, before, self._turn, as_sent)
+        return StreamPoint(point, before, self._turn, self.start.limits, as_sent)
 
     def _due(self, plans: tuple[Followed, ...], stamp: int) -> Followed | None:
         """Return the trajectory that is in force at ``stamp`` (ns), or may begin then."""

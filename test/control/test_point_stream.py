@@ -22,18 +22,19 @@ MS = 1_000_000
 START = 1_700_000_000_000 * MS
 NONE = np.full(2, np.nan)
 TURN = np.array([2.0 * np.pi, 0.0])
+NO_LIMITS = np.full(2, np.inf), np.full(2, np.inf)
 
 
 def point(time, position, velocity=NONE):
     return Point(START + round(time * 1e9), np.array(position, float), np.array(velocity, float), NONE)
 
 
-def stream(times, positions, velocities=None, **how):
+def stream(times, positions, velocities=None, limits=NO_LIMITS, **how):
     """Return the points of a stream, a StreamPoint each."""
     found = [None]
     for k, (time, position) in enumerate(zip(times, positions, strict=True)):
         velocity = NONE if velocities is None else velocities[k]
-        found.append(StreamPoint(point(time, position, velocity), found[-1], TURN, **how))
+        found.append(StreamPoint(point(time, position, velocity), found[-1], TURN, limits, **how))
     return found[1:]
 
 
@@ -65,6 +66,16 @@ def test_points_without_are_passed_one_later_with_the_central_difference():
         assert np.isnan(one.passed.acceleration).all() and one.goal == pytest.approx(rows[k + 1])
     *_, late = stream([0.0, 0.05, 0.2], [[0.0, 0.0], [0.1, 0.0], [0.3, 0.0]])
     assert late.passed.velocity == pytest.approx([1.5, 0.0])
+
+
+def test_a_jump_of_the_positions_is_not_a_velocity():
+    """An arm that passed the first point with 2.5 rad/s would move away from the second one first, and beyond it."""
+    limits = np.full(2, 3.0), np.array([10.0, np.inf])
+    *_, jump, after = stream([0.0, 0.02, 0.04], [[0.0, 0.0], [0.1, 0.1], [0.1, 0.1]], limits=limits)
+    assert jump.passed.velocity == pytest.approx([0.4, 2.5]) and jump.goal.tolist() == [0.1, 0.1]
+    assert after.passed.velocity == pytest.approx([0.8, 2.5])
+    *_, fast = stream([0.0, 0.02, 0.04], [[0.0, 0.0], [0.0, 1.0], [0.0, 2.0]], limits=limits)
+    assert fast.passed.velocity.tolist() == [0.0, 3.0]
 
 
 def test_a_turn_of_a_continuous_joint_is_no_step():

@@ -318,13 +318,13 @@ def test_a_torque_along_a_neighbouring_point_of_a_stream_is_added(consumer):
     for k in range(3):
         point = Trajectory([0.02], np.full((1, 6), 0.01 * k))
         start = PLAN.start + k * 20_000_000
-        before = StreamPoint(Point(start + 20_000_000, *point.last_point), before, turn)
+        before = StreamPoint(Point(start + 20_000_000, *point.last_point), before, turn, LIMITS)
         points.append(Followed(start, start, point, np.zeros((3, 6)), LIMITS, True, before))
         before.enter(points[-1].identity)
     consumer.tell(trajectory=points[1].identity)
     for mine in points[1:]:
         assert consumer.added(plan=mine) == 1.0
-    other = StreamPoint(points[2].point.point, None, turn)
+    other = StreamPoint(points[2].point.point, None, turn, LIMITS)
     alone = Followed(points[2].start, points[2].start, point, np.zeros((3, 6)), LIMITS, True, other)
     assert 'it follows another trajectory' in consumer.added(plan=alone)
 
