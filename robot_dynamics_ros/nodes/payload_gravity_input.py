@@ -1,6 +1,7 @@
 """Input of payload and gravity from ``payload_state`` and ``gravity_state`` of a dynamics_server."""
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -21,6 +22,8 @@ from robot_dynamics_ros.robot import Robot
 
 AHEAD = 1_000_000_000
 """ns by which a ramp may begin later than now: its message may come before that of the simulated clock."""
+SETTLES = 500_000_000
+"""ns in which a server that has started anew hears from other nodes what was set before."""
 NOT_ACTIVATED = 'not activated'
 LOOK_PERIOD = 0.02
 """s between two checks while something is missing."""
@@ -54,6 +57,7 @@ class PayloadGravityInput:
         self._early: dict = {}  # of ramps that begin later than now: when (ns) and the message, by topic
         self._is_set: set[str] = set()  # topics whose value was set, and does not yield to what a server assumes
         self._contradicted: set[str] = set()  # those for which a server assumes another value
+        self._assumed: dict[str, tuple[int, int]] = {}  # since when one is assumed, by stamp and steady time, ns
         self.missing, self.in_use = NOT_ACTIVATED, False
         self._carrying = CarryingRobot(node.robot)
         self._timer = node.create_timer(LOOK_PERIOD, self.look, clock=node.steady_clock)
@@ -168,7 +172,10 @@ class PayloadGravityInput:
         self.current = replace(self.current, **{field: self._followed(topic, held, ramp)})
         self._applied[topic] = message
         self._refusals.pop(topic, None)
-        if not message.assumed:
+        if message.assumed:
+            self._assumed[topic] = ramp.start, time.monotonic_ns()
+        else:
+            self._assumed.pop(topic, None)
             self._is_set.add(topic)
         return True
 
@@ -244,11 +251,21 @@ class PayloadGravityInput:
         for topic in unknown:
             if topic in self._refusals:
                 return f'refused: {self._refusals[topic]}'
-        if not (unknown and self._awaited):
+        if not self._awaited:
             return ''
+        if not unknown:
+            return self._unsettled()
         if self._topics.publishers(unknown[0]):
             return f'waiting for {unknown[0]}: activate dynamics_server'
         return (
             f'waiting for {unknown[0]}: start dynamics_server, or set await_payload_gravity to false for an arm '
             'without one'
         )
+
+    def _unsettled(self) -> str:
+        """Return which value a server has assumed since its start just now, '' for none."""
+        now, steady = self._node.get_clock().now().nanoseconds, time.monotonic_ns()
+        for topic, (start, received) in self._assumed.items():
+            if now - start < SETTLES and steady - received < SETTLES:
+                return f'waiting for {topic}: dynamics_server has just started, and nodes may hold what was set before'
+        return ''

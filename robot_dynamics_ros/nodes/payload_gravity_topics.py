@@ -179,6 +179,7 @@ class PayloadGravityTopics:
 
     def _on_message(self, topic: str, message) -> None:
         self._newest[topic] = message
+        self._ended.discard(topic)  # whoever has published it is alive, whatever the middleware counts
         for receiver in list(self._receivers):
             receiver.on_message(topic, message)
 

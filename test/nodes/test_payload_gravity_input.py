@@ -14,8 +14,10 @@ from robot_dynamics_interfaces.msg import GravityState, Payload, PayloadState
 from robot_dynamics_interfaces.srv import SetGravity
 from robot_dynamics_ros.control.payload_gravity import PayloadGravity
 from robot_dynamics_ros.control.ramp import LATE, SHORTEST
+from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.nodes.base_node import BaseNode
 from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
+from robot_dynamics_ros.nodes.payload_gravity_input import SETTLES
 from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS
 from robot_dynamics_ros.nodes.qos import WITH_LIVELINESS
 
@@ -27,7 +29,7 @@ def test_nodes_of_one_process_have_the_load_before_set_payload_responds(process)
     follower.start()
     assert follower.payload_gravity.missing == 'waiting for payload_state: activate dynamics_server'
     server.start()
-    assert set(follower.payload_gravity._applied) == set(KINDS) and follower.payload_gravity.missing == ''
+    assert set(follower.payload_gravity._applied) == set(KINDS)
     set_payload(server, 2.0)
     request = SetGravity.Request(gravity=Vector3Stamped(vector=Vector3(x=9.81)), ramp_time=3.0)
     server.task.payload_gravity.set_gravity(request, SetGravity.Response())
@@ -115,6 +117,29 @@ def test_a_server_of_another_process_that_is_not_active_yet_is_waited_for(proces
     assert mass_of(follower) == 2.0
 
 
+@pytest.mark.parametrize('age', [0.0, 2.0])
+def test_what_a_server_assumes_is_used_once_others_had_time_to_tell_it_what_was_set(process, age):
+    hand, follower = process.node(BaseNode, name='hand'), process.node(Follower)
+    payload, gravity = (hand.create_publisher(kind, topic, WITH_LIVELINESS) for topic, kind in KINDS.items())
+    follower.start()
+    gravity.publish(GRAVITY)
+    began = hand.get_clock().now().nanoseconds
+    assumed = PayloadState(assumed=True)
+    set_nanoseconds(assumed.stamp, began - round(age * 1e9))
+    payload.publish(assumed)
+    reasons = []
+
+    def used():
+        reasons.append(follower.payload_gravity.missing)
+        return not reasons[-1]
+
+    process.spin_until(used, 'it still waits')
+    waited = hand.get_clock().now().nanoseconds - began
+    just_started = 'waiting for payload_state: dynamics_server has just started, and nodes may hold what was set before'
+    assert (just_started in reasons) is (age == 0.0)
+    assert age or waited >= SETTLES
+
+
 def test_the_other_topic_is_waited_for_where_one_has_come(process):
     hand = process.node(BaseNode, name='hand')
     payload, gravity = (hand.create_publisher(kind, topic, WITH_LIVELINESS) for topic, kind in KINDS.items())
@@ -162,7 +187,8 @@ def test_a_server_that_ends_is_a_warning_and_a_new_configuration_waits_for_anoth
     assert mass_of(follower) == 2.0  # the arm still carries it
     follower.trigger_deactivate()
     follower.trigger_activate()
-    assert (mass_of(follower), follower.payload_gravity.missing) == (2.0, '')
+    process.spin_until(lambda: not follower.payload_gravity.missing, 'it still waits')
+    assert mass_of(follower) == 2.0
     follower.trigger_deactivate()
     follower.trigger_cleanup()
     follower.start()
