@@ -10,6 +10,7 @@ from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, trajectory_of
 from robot_dynamics_ros.nodes.trajectory_queue import TrajectoryQueue, Waiting
 
+TOPIC = 'joint_trajectory'
 AHEAD = 1.0
 """s by which the source of a trajectory without a stamp may be ahead of this machine: more is a clock that is off."""
 LATE = 0.05
@@ -34,7 +35,7 @@ class TrajectoryInput:
         self._thread: threading.Thread | None = None
         self._starting_or_stopping = threading.Lock()
         self._came, self._stopping = threading.Event(), False
-        self._queue = TrajectoryQueue(node, 'joint_trajectory', self._on_stop, self._announce, self._refuse)
+        self._queue = TrajectoryQueue(node, TOPIC, self._on_stop, self._announce, self._refuse)
         node.resources.callback(self.end)
 
     def begin(self) -> None:
@@ -64,9 +65,15 @@ class TrajectoryInput:
         return '' if plan is None or plan.dropped is None else plan.dropped.reason
 
     def warnings(self) -> list[str]:
-        """Return that the trajectory in force is joined later than asked, or goes on instead of a newer one."""
+        """Return that a trajectory is joined late, or goes on instead of a newer one, or that several nodes send."""
         joined_late, unreached = self._follower.joined_late(), self._follower.unreached
+        publishers = self._node.count_publishers(self._node.resolve_topic_name(TOPIC))
         found = [f'trajectory joined later than asked: {joined_late}'] if joined_late else []
+        if publishers > 1:
+            found.append(
+                f'{publishers} publishers of {TOPIC}: the newest trajectory is followed, whoever sent it; stop the '
+                'others (one that was killed counts for up to 20 s)'
+            )
         return [*found, unreached] if unreached else found
 
     def report(self) -> dict[str, str]:

@@ -176,6 +176,7 @@ def test_torques_continue_from_the_last_one_without_a_command_to_zero(process):
     process.spin_until(lambda: commands, 'a command')
     process.spin(0.1)
     assert all(np.any(message.data) for message in commands)
+    described.node.task._command_ramp = None  # at this rate limit it would not end
 
 
 def test_an_inactive_node_stays_inactive_and_ends_up_with_the_other_robot(described):

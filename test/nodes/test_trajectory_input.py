@@ -24,6 +24,7 @@ class Receiver:
     """As much of a node and of a follower as the input needs."""
 
     active, activated, locked_joint_names, robot, context = True, 0, (), ROBOT, None
+    publishers, unreached = 1, ''
 
     def __init__(self, monkeypatch, simulated=None):
         self.simulated = simulated
@@ -60,6 +61,15 @@ class Receiver:
 
     def get_logger(self):
         return SimpleNamespace(info=lambda *_, **__: None, warning=self.said.append)
+
+    def resolve_topic_name(self, topic):
+        return f'/arm/{topic}'
+
+    def count_publishers(self, topic):
+        return {'/arm/joint_trajectory': self.publishers}[topic]
+
+    def joined_late(self):
+        return ''
 
     def get_name(self):
         return 'receiver'
@@ -193,3 +203,11 @@ def test_what_is_no_trajectory_is_refused_by_name(monkeypatch):
     one = Receiver(monkeypatch)
     one.callback(b'\0\1\0\0' + bytes(7), {'source_timestamp': NOW, 'received_timestamp': NOW})
     assert one.received == [] and one.said[0].startswith('trajectory refused: not a JointTrajectory: ')
+
+
+def test_two_publishers_are_a_warning_with_their_number(monkeypatch):
+    receiver = Receiver(monkeypatch)
+    assert receiver.input.warnings() == []
+    receiver.publishers = 2
+    (warning,) = receiver.input.warnings()
+    assert warning.startswith('2 publishers of joint_trajectory: the newest trajectory is followed')

@@ -84,6 +84,7 @@ class Process:
     def end(self):
         for node in self.nodes:
             self.executor.remove_node(node)
+            node.fall_silent()
             node.destroy_node()
         self.executor.shutdown()
         self.context.try_shutdown()
