@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from load import LARGEST_COMPARED, SECOND, TOPICS, Load, ramp_of
+from load import LARGEST_COMPARED, SECOND, SETTLES, TOPICS, Load, ramp_of
 from node_settings import CONTROLLER, FEEDFORWARD
 from robots import FASTEST
 from torques import Torque, fault, is_within, read
@@ -122,6 +122,12 @@ class TorqueWatch:
         """Drop the desired motion, if there is one; ``certain`` says whether the node surely drops it, too."""
 
     @property
+    def settles(self) -> bool:
+        """Whether the node may wait because a server has just assumed a value."""
+        waits = not self.ready and self.settings.await_payload_gravity
+        return waits and self.nodes.steady - self.told < SETTLES / SECOND and self.load.settles(self.nodes.now)
+
+    @property
     def falls_back(self) -> bool:
         """Whether on_stale acts once states stop."""
         return self.active and self.due is not False and self.settings.on_stale != 'silent'
@@ -132,7 +138,7 @@ class TorqueWatch:
         if not self.ready and self.settings.await_payload_gravity and not self.newest.keys() >= set(TOPICS):
             return Expected([], rule='PAYLOAD KNOWN')
         # where a message may have been refused, the node may still wait for it
-        known, usable = self.load.at(nodes.now) is not None, self.is_usable(state)
+        known, usable = not self.settles and self.load.at(nodes.now) is not None, self.is_usable(state)
         self.ready = self.ready or known
         if usable:
             self.seen = [*self.seen[-3:], state.q]
@@ -255,7 +261,7 @@ class TorqueWatch:
             # a torque that answers the state has its stamp
             right = check(expected.rule, found) and check('ONCE', not answers or torque.stamp in (None, state.stamp))
             self._sent(torque, self.time)
-            answers = answers and right
+            self.ready, answers = True, answers and right
             if not answers:
                 self.fallen, self.fell_at = self.falls, self.time
         if not answers:

@@ -45,6 +45,7 @@ def test_rule_holds(found, rule):
 
 
 def test_a_run_sends_all_kinds_of_messages(found):
+    """But ~/reset, which comes once in a thousand messages: test_graph_fuzz has an episode of all moves."""
     counts = found.counts
     kinds = (
         *TOPICS[1:],
@@ -53,7 +54,6 @@ def test_a_run_sends_all_kinds_of_messages(found):
         *SERVICES,
         'refused by rclpy',
         'set_parameters',
-        'reset',
         'robot_description',
     )
     assert not [kind for kind in kinds if not counts[kind]]
