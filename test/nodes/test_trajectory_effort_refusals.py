@@ -94,6 +94,7 @@ def test_nothing_is_published_before_payload_and_gravity_are_known_and_then_with
     assert node.node.silence == 'waiting for payload_state: activate dynamics_server'
     server.start()
     set_payload(server, 2.0, com=[0.0, 0.0, 0.1])
+    process.spin_until(lambda: not node.node.silence.startswith('waiting'), 'it still waits')  # for gravity
     found = node.send(plan())
     robot = ROBOT.with_payload(Payload(2.0, (0.0, 0.0, 0.1)), 'ee_link')
     assert found.points[1].effort == pytest.approx(robot.gravity_torque(END) + ROBOT.friction_torque(REST), rel=1e-6)
