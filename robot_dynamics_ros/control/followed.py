@@ -17,6 +17,7 @@ from robot_dynamics_ros.control.lead import (
     come_to_rest,
 )
 from robot_dynamics_ros.control.point_stream import LONGEST_GAP, StreamPoint
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectory import TIME_RESOLUTION, Trajectory, sample
 
 LATEST_JOIN = 1.5
@@ -48,17 +49,18 @@ class Followed:
         limits: Limits,
         is_exact: bool = True,
         point: StreamPoint | None = None,
+        positions: PositionLimits | None = None,
     ):
         """Prepare all that is slow, to write the motion q, qd, qdd into ``desired`` (3, n).
 
         The lead begins at what is in ``desired`` then. ``point`` is that of a lone point. ArgumentError where the
-        motion can't come to rest within ``limits``.
+        motion can't come to rest within ``limits`` and ``positions``.
         """
         self.start, self.received, self.is_exact = start, received, is_exact
         self.identity, self.duration = trajectory.digest, trajectory.duration
         self.point = point
-        segments, kind = _segments(trajectory, start, limits, point)
-        self._led = Led(segments, kind, desired, limits)
+        segments, kind = _segments(trajectory, start, limits, point, positions)
+        self._led = Led(segments, kind, desired, limits, positions)
         self._lead, self.sample = self._led.begin, self._led.sampler(*desired)
         self.expected = np.zeros((3, desired.shape[1]))
         self._expect = bound(sample, *segments, *self.expected, then=(0.0,))
@@ -119,14 +121,20 @@ class Followed:
         return identity == self.identity and start == self.start
 
 
-def _segments(trajectory: Trajectory, start: int, limits: Limits, point: StreamPoint | None) -> tuple[Segments, int]:
+def _segments(
+    trajectory: Trajectory,
+    start: int,
+    limits: Limits,
+    point: StreamPoint | None,
+    positions: PositionLimits | None,
+) -> tuple[Segments, int]:
     """Return the motion without its lead, which comes to rest after the last point, and the kind of lead."""
     if point is None:
         segments, state = Segments(*trajectory.segments), np.zeros((3, len(trajectory.first_position)))
         trajectory.sample(trajectory.duration, *state)
         if trajectory.straight[-1] or not state[1].any():
             return segments, MOVING
-        end = come_to_rest(trajectory.duration, state, segments.final, 0.0, limits)
+        end = come_to_rest(trajectory.duration, state, segments.final, 0.0, limits, positions)
         starts = np.append(segments.starts, end.starts[-1])
         return Segments(starts, np.concatenate([segments.coefficients, end.coefficients]), end.final), MOVING
     passed = point.passed
@@ -136,4 +144,4 @@ def _segments(trajectory: Trajectory, start: int, limits: Limits, point: StreamP
     if not velocity.any() and np.array_equal(point.goal, passed.position):
         return Segments(np.array([time]), np.zeros((0, 6, len(velocity))), passed.position.copy()), kind
     state = np.array([passed.position, velocity, np.nan_to_num(passed.acceleration)])
-    return come_to_rest(time, state, point.goal, (point.point.time - start) * 1e-9, limits), kind
+    return come_to_rest(time, state, point.goal, (point.point.time - start) * 1e-9, limits, positions), kind

@@ -7,7 +7,7 @@ apart in the duration of the lead, at which
     |qd| <= max(limit, |qd| + |qdd| MIN_LEAD / 2 at both ends)     and     |qdd| <= max(limit, |qdd| at both ends)
 
 at ``SAMPLES`` times along the lead: what the ends have already can't be avoided. Between the samples a quintic exceeds
-that by 0.5 % at most.
+that by 0.5 % at most. A lead that leaves the position limits is none: one that is longer leaves them further.
 """
 
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectory import cubic, quintic, sample
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.decorators import kernel
@@ -32,8 +33,9 @@ LONGEST_STOP = 10.0
 """s that a motion may take to come to rest after its last point."""
 BEGIN, JOIN, SHIFT = range(3)
 """Times of a lead, s: its begin, its end, and by how much the trajectory is later from then on."""
-JOINED, STRETCHED, TOO_LONG = 0, 1, -1
-"""Results: joined as early as asked; later, for joint k (STRETCHED + k); not in time, for joint k (TOO_LONG - k)."""
+JOINED, STRETCHED, TOO_LONG, OUTSIDE = 0, 1, -1, -1_000_000
+"""Results: joined as early as asked; later, for joint k (STRETCHED + k); not in time, for joint k (TOO_LONG - k); not
+within the position limits of joint k (OUTSIDE - k)."""
 
 Limits = tuple[np.ndarray, np.ndarray]
 """Velocity and acceleration limits, (n) each, rad/s and rad/s^2 or m/s and m/s^2; inf: none."""
@@ -54,6 +56,8 @@ def _lead(
     target,
     velocity_limit,
     acceleration_limit,
+    lower,
+    upper,
     starts,
     coefficients,
     final,
@@ -66,8 +70,8 @@ def _lead(
 ) -> int:
     """Write the coefficients ``lead`` (6, n) and ``times`` (3) of a lead from ``t`` to the segments; return the result.
 
-    Reads q, qd and qdd of ``reference`` (3, n), limits (n; inf: none), and the segments, which a ``kind`` MOVING joins
-    where they are at t_J; of another one only the first state is reached. Writes ``target`` (3, n), the last one.
+    Reads q, qd and qdd of ``reference`` (3, n), limits (n each; inf: none), and the segments. A ``kind`` MOVING joins
+    them where they are at t_J; of another one only the first state is reached. Writes ``target`` (3, n), the last one.
     t_J is between ``earliest`` and ``latest`` (s). No lead is written where the reference is on a trajectory already.
     """
     n = reference.shape[1]
@@ -112,6 +116,15 @@ def _lead(
         join = t + GROWTH * T
         if join > latest:
             return TOO_LONG - slowest
+    for j in range(n):
+        lowest = min(lower[j], reference[0, j], target[0, j]) - ALREADY_THERE
+        highest = max(upper[j], reference[0, j], target[0, j]) + ALREADY_THERE
+        for k in range(1, SAMPLES):
+            s = (join - t) * k / SAMPLES
+            p = lead[0, j] + s * (lead[1, j] + s * (lead[2, j] + s * (lead[3, j] + s * (lead[4, j] + s * lead[5, j]))))
+            if p < lowest or p > highest:
+                times[JOIN] = join
+                return OUTSIDE - j
     times[JOIN] = join
     times[SHIFT] = 0.0 if kind == MOVING else join - starts[0]
     return STRETCHED + slowest if slowest >= 0 else JOINED
@@ -146,11 +159,20 @@ class Led:
         ``begin(t, earliest, latest)``: see ``_lead``.
     """
 
-    def __init__(self, segments: Segments, kind: int, reference: np.ndarray, limits: Limits):
-        """Prepare ``begin`` for reference states in ``reference``."""
+    def __init__(
+        self,
+        segments: Segments,
+        kind: int,
+        reference: np.ndarray,
+        limits: Limits,
+        positions: PositionLimits | None = None,
+    ):
+        """Prepare ``begin`` for reference states in ``reference``; ``positions`` None: those are not limited."""
         n = reference.shape[1]
         self.segments, self.kind, self.lead, self.times = segments, kind, np.zeros((6, n)), np.zeros(3)
-        arrays = reference, np.zeros((3, n)), *limits, *segments, self.lead, self.times
+        free = np.full(n, np.inf)
+        between = (-free, free) if positions is None else (positions.lower, positions.upper)
+        arrays = reference, np.zeros((3, n)), *limits, *between, *segments, self.lead, self.times
         self.begin = bound(_lead, *arrays, kind, then=(0.0, 0.0, 0.0))
 
     def sampler(self, q, qd, qdd):
@@ -158,12 +180,26 @@ class Led:
         return bound(_follow, self.times, self.lead, *self.segments, q, qd, qdd, then=(0.0,))
 
 
-def come_to_rest(time: float, state: np.ndarray, goal: np.ndarray, not_before: float, limits: Limits) -> Segments:
+def come_to_rest(
+    time: float,
+    state: np.ndarray,
+    goal: np.ndarray,
+    not_before: float,
+    limits: Limits,
+    positions: PositionLimits | None = None,
+) -> Segments:
     """Return the motion from a state (3, n) at ``time`` s to rest at ``goal`` (n), ``not_before`` then, as one segment.
 
-    ArgumentError where it would take longer than ``LONGEST_STOP``.
+    ArgumentError where it would take longer than ``LONGEST_STOP``, or leave the ``positions`` (None: not limited).
     """
-    led = Led(Segments(np.zeros(1), np.zeros((0, 6, len(goal))), goal), PLACE, state, limits)
-    if led.begin(time, max(not_before, time + MIN_LEAD), time + LONGEST_STOP) <= TOO_LONG:
+    led = Led(Segments(np.zeros(1), np.zeros((0, 6, len(goal))), goal), PLACE, state, limits, positions)
+    found = led.begin(time, max(not_before, time + MIN_LEAD), time + LONGEST_STOP)
+    if found <= OUTSIDE and positions is not None:
+        joint = OUTSIDE - found
+        motion = np.polyval(led.lead[::-1, joint], np.linspace(0.0, led.times[JOIN] - time, SAMPLES + 1))
+        away = np.maximum(motion - positions.upper[joint], positions.lower[joint] - motion)
+        fault = positions.fault(joint, float(motion[away.argmax()]))
+        raise ArgumentError(f'trajectory: it comes to rest after its last point, where its velocity is not 0: {fault}')
+    if found <= TOO_LONG:
         raise ArgumentError(f"trajectory: it can't come to rest within {LONGEST_STOP:g} s after its last point")
     return Segments(np.array([time, led.times[JOIN]]), led.lead[None], goal)

@@ -9,6 +9,7 @@ from robot_dynamics_ros.control.continuous_joints import turns
 from robot_dynamics_ros.control.followed import Followed
 from robot_dynamics_ros.control.law import INTERRUPTION, INTERRUPTION_NS, TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.point_stream import LONGEST_GAP, Point, StreamPoint
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_start import TrajectoryStart
 from robot_dynamics_ros.errors import ArgumentError
@@ -64,15 +65,16 @@ class TrajectoryFollower:
         tolerance: float,
         report: Callable[[str], object],
         acceleration_limit: np.ndarray,
+        positions: PositionLimits | None = None,
     ):
         """Write the motion q, qd, qdd into ``desired`` (3, n).
 
         ``tolerance`` is the largest distance in rad or m, 0: no limit. ``report`` is called with the reason for which a
         trajectory is dropped. ``acceleration_limit`` (n, rad/s^2 or m/s^2; inf: none) and the robot's velocity limits
-        bound leads.
+        bound leads, and so do ``positions``; None: those are not limited.
         """
         self._names, self._report, self._turn = robot.joint_names, report, turns(robot)
-        self._desired = desired
+        self._desired, self._positions = desired, positions
         self.start = TrajectoryStart(robot, desired, tolerance, acceleration_limit)
         # in the order of reception; replaced as a whole, by the threads that do not follow, one after the other
         self._plans: tuple[Followed, ...] = ()
@@ -117,7 +119,7 @@ class TrajectoryFollower:
             raise ArgumentError(f'trajectory: it ended {over:.3f} s before it was received')
         with self._receiving:
             point = self._point(trajectory, start, as_sent) if trajectory.is_point else None
-            plan = Followed(start, now, trajectory, self._desired, self.start.limits, is_exact, point)
+            plan = Followed(start, now, trajectory, self._desired, self.start.limits, is_exact, point, self._positions)
             if point is not None:
                 point.enter(plan.identity)
             self.prepare(plan)

@@ -18,7 +18,7 @@ from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.continuous_joints import nearest, turns
 from robot_dynamics_ros.control.followed import Followed
 from robot_dynamics_ros.control.law import INTERRUPTION, MeasuredState
-from robot_dynamics_ros.control.lead import MIN_LEAD, TOO_LONG, Limits
+from robot_dynamics_ros.control.lead import MIN_LEAD, OUTSIDE, TOO_LONG, Limits
 from robot_dynamics_ros.robot import Robot
 
 KNOWN_WAY = 0.3
@@ -98,6 +98,11 @@ class TrajectoryStart:
         found = plan.join(t, earliest)
         if found > TOO_LONG:
             return ''
+        if found <= OUTSIDE:
+            return (
+                f'joint {self._names[OUTSIDE - found]!r} would leave its position limits on the way to it; begin at '
+                'the reference in force, or with less velocity'
+            )
         return (
             f'joint {self._names[TOO_LONG - found]!r} does not reach it in time within its velocity and acceleration '
             'limits; begin at the reference in force, or plan more slowly'

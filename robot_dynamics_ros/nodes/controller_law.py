@@ -11,6 +11,7 @@ from robot_dynamics_ros.control.joint_space_control import Hold, JointSpaceContr
 from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
 from robot_dynamics_ros.control.law import Law
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.controlled_arm import ControlledArm
@@ -25,7 +26,8 @@ class ControllerLaw:
         self._node, self._arm = node, arm
         self._desired, tolerance = np.zeros((3, arm.robot.nv)), node.value('start_tolerance')
         limit = acceleration_limits(node.value('acceleration_limit'), arm.robot, arm.effort_limit)
-        self.follower = TrajectoryFollower(arm.robot, self._desired, tolerance, node.refuse, limit)
+        positions = PositionLimits(arm.robot, node.value('position_limit_tolerance'))
+        self.follower = TrajectoryFollower(arm.robot, self._desired, tolerance, node.refuse, limit, positions)
         self._position = HoldPosition(arm.robot, tolerance, node.refuse)
         self.feedforward = FeedforwardInput(node, arm, node.value('feedforward_age_limit'))
         self.fields: dict[str, str] = {}

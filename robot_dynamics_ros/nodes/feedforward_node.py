@@ -56,13 +56,14 @@ class FeedforwardNode(BaseNode):
         trajectory: TrajectoryInput | None = None
         source: TrajectoryFollower | ControllerStateInput
         warns: Callable[[], list[str]] | None = None
+        position_limits = PositionLimits(arm.robot, self.value('position_limit_tolerance'))
         if self.value('source') == 'joint_trajectory':
             limit = acceleration_limits(self.value('acceleration_limit'), arm.robot, arm.effort_limit)
-            source = TrajectoryFollower(arm.robot, desired, self.value('start_tolerance'), self.refuse, limit)
+            tolerance = self.value('start_tolerance')
+            source = TrajectoryFollower(arm.robot, desired, tolerance, self.refuse, limit, position_limits)
             trajectory = TrajectoryInput(self, source, info.publish)
             info.name(source)
         else:
-            position_limits = PositionLimits(arm.robot, self.value('position_limit_tolerance'))
             limits = self.value('reference_age_limit'), self.value('reference_cutoff')
             source = ControllerStateInput(arm.robot, *limits, desired, position_limits)
             source.subscribe(self)

@@ -1,5 +1,7 @@
 """Leads: their ends, their limits, and how soon they join a trajectory."""
 
+from support.small_robots import mixed
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from robot_dynamics_ros.control.lead import (
     JOINED,
     MIN_LEAD,
     MOVING,
+    OUTSIDE,
     PASSAGE,
     PLACE,
     SHIFT,
@@ -18,11 +21,13 @@ from robot_dynamics_ros.control.lead import (
     Segments,
     come_to_rest,
 )
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import ArgumentError
 
 LIMITS = np.array([2.0, 1.0, 3.0]), np.array([8.0, 5.0, 10.0])
 FREE = np.full(3, np.inf), np.full(3, np.inf)
+ZERO = [0.0, 0.0, 0.0]
 EXCESS = 1.006  # between the times at which limits are looked at
 
 
@@ -177,3 +182,36 @@ def test_a_stop_that_takes_for_ever_is_refused():
     slow = np.full(3, np.inf), np.full(3, 1e-3)
     with pytest.raises(ArgumentError, match=r"^trajectory: it can't come to rest within 10 s after its last point"):
         come_to_rest(0.0, state, np.zeros(3), 0.0, slow)
+
+
+POSITIONS = PositionLimits(mixed(), 0.2)  # the second joint between -3.2 and 3.2 rad, the first one anywhere
+
+
+def test_a_lead_beyond_the_position_limits_names_the_joint():
+    # at 4 rad/s^2 the run-up to 2 rad/s begins further away than 0.2 rad
+    target = come_to_rest(
+        0.0, np.array([[0.0, -3.1, 4.0], [0.0, 2.0, 0.0], ZERO]), np.array([0.0, -3.1, 4.0]), 0.0, FREE
+    )
+    limits = np.full(3, np.inf), np.full(3, 4.0)
+    reference = np.array([[0.0, -3.1, 4.0], ZERO, ZERO])
+    assert Led(target, PLACE, reference, limits, POSITIONS).begin(0.0, 0.05, 10.0) == OUTSIDE - 1
+    assert Led(target, PLACE, reference, limits).begin(0.0, 0.05, 10.0) == STRETCHED + 1
+
+
+def test_a_lead_from_where_the_arm_is_beyond_its_position_limits_leads_back():
+    reference = np.array([[0.0, -3.5, 4.0], ZERO, ZERO])
+    led = Led(place([0.0, -3.0, 4.0]), PLACE, reference, LIMITS, POSITIONS)
+    assert led.begin(0.0, 0.05, 10.0) == STRETCHED + 1
+
+
+@pytest.mark.parametrize('side', [-1.0, 1.0])
+def test_coming_to_rest_beyond_the_position_limits_is_refused_by_name(side):
+    state = np.array([[0.0, 3.0 * side, 4.0], [9.0, 2.0 * side, 0.0], ZERO])
+    refused = (
+        r"^trajectory: it comes to rest after its last point, where its velocity is not 0: joint 'swing': position "
+        r'-?[34]\.\d+ is beyond its limits, -3 to 3 rad or m, by more than position_limit_tolerance \(0\.2\)$'
+    )
+    with pytest.raises(ArgumentError, match=refused):
+        come_to_rest(0.0, state, state[0], 0.0, LIMITS, POSITIONS)
+    state[1] *= 0.1
+    come_to_rest(0.0, state, state[0], 0.0, LIMITS, POSITIONS)

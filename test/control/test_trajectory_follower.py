@@ -9,6 +9,7 @@ import pytest
 
 from robot_dynamics_ros.control import trajectory_follower
 from robot_dynamics_ros.control.law import TORQUE, Outcome
+from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectory_follower import CLOCK_SET_BACK, NO_TRAJECTORY, NOT_BEGUN
 from robot_dynamics_ros.errors import ArgumentError
@@ -399,3 +400,19 @@ def test_a_trajectory_ends_by_the_clock_of_the_states_where_their_stamps_lag():
     one.follower.stop()
     with pytest.raises(ArgumentError, match=r'it ended 1\.400 s before'):
         one.receive([0.0, 1.0], np.zeros((2, 3)), start=10.0, now=12.4)
+
+
+def test_one_whose_way_leaves_the_position_limits_is_refused_and_the_one_before_goes_on():
+    one = Following(3.0, acceleration_limit=4.0, positions=PositionLimits(ROBOT, 0.2))
+    one.receive([0.0, 9.0], [[0.0, 3.0, 0.0]] * 2)
+    assert one.at(0.0, [0.0, 3.0, 0.0]) is TORQUE
+    before = one.follower.plan
+    one.receive([0.0], [[0.0, 3.0, 0.0]], [[0.0, -2.0, 0.0]], start=0.5)  # its run-up begins beyond 3.2 rad
+    assert one.at(0.5, [0.0, 3.0, 0.0]) is TORQUE and one.follower.plan is before
+    assert one.told == [one.follower.unreached]
+    assert one.follower.unreached == (
+        "trajectory refused: joint 'swing' would leave its position limits on the way to it; begin at the reference in "
+        'force, or with less velocity; the one before goes on'
+    )
+    with pytest.raises(ArgumentError, match=r"joint 'swing': position 3\.\d+ is beyond its limits"):
+        one.receive([0.0], [[0.0, 3.0, 0.0]], [[0.0, 2.0, 0.0]], start=1.0)

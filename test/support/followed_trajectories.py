@@ -25,11 +25,11 @@ ZERO = [0.0, 0.0, 0.0]
 class Following:
     """A follower and the state that it is given."""
 
-    def __init__(self, tolerance=0.1, robot=FREE, acceleration_limit=np.inf):
+    def __init__(self, tolerance=0.1, robot=FREE, acceleration_limit=np.inf, positions=None):
         self.desired = np.full((3, robot.nv), np.nan)
         self.told = []
         self.follower = TrajectoryFollower(
-            robot, self.desired, tolerance, self.told.append, np.full(robot.nv, acceleration_limit)
+            robot, self.desired, tolerance, self.told.append, np.full(robot.nv, acceleration_limit), positions
         )
         self.state = MeasuredState(np.zeros(robot.nv), np.zeros(robot.nv))
         self.state.has_velocity, self.state.resumed = True, False
