@@ -176,6 +176,7 @@ def test_a_server_that_ends_is_a_warning_and_a_new_configuration_waits_for_anoth
     server.start()
     set_payload(server, 2.0)
     process.spin_until(lambda: mass_of(follower) == 2.0, 'the payload')
+    process.spin_until(lambda: set(follower.payload_gravity._applied) == set(KINDS), 'gravity, too')
     assert follower.payload_gravity.warnings() == []
     other_process.executor.remove_node(server)
     other_process.nodes.clear()
