@@ -20,7 +20,7 @@ OF_MOTORS = ('motorInertia', 'motor_inertia', 'rotorInertia', 'rotor_inertia')
 
 
 class Motor(NamedTuple):
-    """What the transmissions of one joint say of its motors."""
+    """Motor data of one joint, from its transmissions."""
 
     rotor: float = 0.0  # kg m^2, reflected to the joint
     gear_ratio: float = math.nan  # motor rotation per joint rotation; NaN: not stated, or not the same for all motors

@@ -154,7 +154,7 @@ class _Followed:
         self._drop()
 
     def refuse(self, reason: str) -> None:
-        """Ask for nothing, for a ``reason``."""
+        """Send no request, and report the ``reason``."""
         self.forget()
         self.refusal = self._why(reason)
 

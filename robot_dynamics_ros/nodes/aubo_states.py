@@ -14,10 +14,10 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.messages.cdr import JointStateBuffer
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.model.loops import check_tree
-from robot_dynamics_ros.nodes import state_publishers
 from robot_dynamics_ros.nodes.aubo_comparison import AuboComparison
 from robot_dynamics_ros.nodes.hot_path import InterpreterSettings
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
+from robot_dynamics_ros.nodes.publishers import STATES, count_publishers, state_warnings
 from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 
 TEMPERATURE_PERIOD = 1_000_000_000
@@ -123,7 +123,7 @@ class AuboStates(LifecycleTask):
             if not self._listener.clock.follows:
                 drift = 1e6 * self._listener.clock.drift
                 found.append(f'clock drift of the controller {drift:.0f} ppm: states are stamped when they arrive')
-        return found + state_publishers.warnings(state_publishers.count_publishers(self._node))
+        return found + state_warnings(count_publishers(self._node, STATES))
 
     def report(self) -> dict[str, str]:
         """Return the fields of the diagnostics."""

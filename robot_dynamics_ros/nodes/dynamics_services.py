@@ -35,6 +35,7 @@ from robot_dynamics_ros.nodes.payload_gravity_topics import (
     PayloadGravityPublisher,
     publisher_warnings,
 )
+from robot_dynamics_ros.nodes.publishers import count_publishers
 from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 from robot_dynamics_ros.nodes.trajectory_service import check_trajectory
 from robot_dynamics_ros.robot import Robot
@@ -128,7 +129,7 @@ class DynamicsServices(LifecycleTask):
         """Return what is wrong with payload, gravity and their publishers, and with the meaning of efforts."""
         return [
             *self.payload_gravity.warnings(),
-            *publisher_warnings(self._publishers_of),
+            *publisher_warnings(partial(count_publishers, self._node)),
             *self.effort.warnings(),
         ]
 
@@ -142,13 +143,9 @@ class DynamicsServices(LifecycleTask):
             'requests answered': str(self._answered),
             'requests refused': str(self._refused),
             **payload_gravity_report(now.payload.mass, now.gravity.after),
-            **{f'publishers of {topic}': str(self._publishers_of(topic)) for topic in KINDS},
+            **{f'publishers of {topic}': str(count_publishers(self._node, topic)) for topic in KINDS},
             **self.effort.report(),
         }
-
-    def _publishers_of(self, topic: str) -> int:
-        """Return how many publishers of a topic the graph has."""
-        return self._node.count_publishers(self._node.resolve_topic_name(topic))
 
     def _follow_clock(self) -> None:
         """Keep the progress of ramps on a clock that was set back; publish them again later, for late joiners."""

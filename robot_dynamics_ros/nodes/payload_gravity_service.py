@@ -178,7 +178,7 @@ class PayloadGravityService:
         return topic not in self._assumed
 
     def _ramp_time(self, topic: str, request) -> float:
-        """Return the ramp time of a request, s; 0 where the value in force is not known: what was set does not fit."""
+        """Return the ramp time of a request, s; 0 where the value that was set does not fit the robot."""
         asked = ramp_time_of(request) or self._node.value('payload_gravity_ramp_time')
         return 0.0 if topic in self._unfit else asked
 

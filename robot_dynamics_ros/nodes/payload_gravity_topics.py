@@ -13,6 +13,7 @@ except ImportError:  # Humble
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
 from robot_dynamics_ros.control.ramp import Ramp
 from robot_dynamics_ros.messages.payload_gravity import gravity_ramp_of, gravity_state, payload_ramp_of, payload_state
+from robot_dynamics_ros.nodes.publishers import count_publishers
 from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL, WITH_LIVELINESS
 
 KINDS = {'payload_state': PayloadState, 'gravity_state': GravityState}
@@ -115,7 +116,7 @@ class PayloadGravityTopics:
 
     def publishers(self, topic: str) -> int:
         """Return how many publishers of one of ``KINDS`` the graph has."""
-        return self._node.count_publishers(self._node.resolve_topic_name(topic))
+        return count_publishers(self._node, topic)
 
     def has_ended(self, topic: str) -> bool:
         """Return whether one of ``KINDS`` has no publisher that is alive."""

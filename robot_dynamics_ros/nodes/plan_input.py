@@ -7,6 +7,7 @@ from typing import Any
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.display_trajectory import plans_of
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints
+from robot_dynamics_ros.nodes.publishers import count_publishers
 from robot_dynamics_ros.nodes.trajectory_input import check_active
 from robot_dynamics_ros.nodes.trajectory_queue import TrajectoryQueue
 
@@ -81,7 +82,7 @@ class PlanInput:
     @property
     def publishers(self) -> int:
         """How many publishers the topic has."""
-        return self._node.count_publishers(self._node.resolve_topic_name(self._topic))
+        return count_publishers(self._node, self._topic)
 
     def warnings(self) -> list[str]:
         """Return that more than one planner publishes plans to be executed."""

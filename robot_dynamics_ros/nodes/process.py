@@ -55,7 +55,7 @@ class _End(threading.Thread):
             signal.signal(number, lambda *_: None)
 
     def run(self) -> None:
-        """Wait, then end what is published, and the process where its main thread does not."""
+        """Wait for a signal or lost ports, silence the nodes, end the process where its main thread does not."""
         while not self.lost and not self._signalled(PERIOD):
             self.lost = lost_ports() if self.runs else []
         try:

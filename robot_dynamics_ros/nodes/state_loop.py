@@ -17,10 +17,10 @@ from robot_dynamics_ros.control.state_gate import StateGate
 from robot_dynamics_ros.control.torque_limiter import Limited
 from robot_dynamics_ros.control.velocity_check import VelocityCheck
 from robot_dynamics_ros.messages.joint_state import StateInput
-from robot_dynamics_ros.nodes import state_publishers
 from robot_dynamics_ros.nodes.hot_path import HotPath
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
+from robot_dynamics_ros.nodes.publishers import STATES, count_publishers, state_warnings
 from robot_dynamics_ros.nodes.raw_executor import NoExecutor
 from robot_dynamics_ros.nodes.realtime import Schedule, cores_of
 from robot_dynamics_ros.nodes.torque_pipeline import NO_INPUT, TorquePipeline
@@ -123,20 +123,20 @@ class StateLoop(LifecycleTask):
                 f'velocities of {", ".join(unreported)} are 0 in all states, although the positions change: nothing is '
                 'damped there; have the driver report them'
             )
-        count, known = state_publishers.count_publishers(self._node), self.pipeline.publishers
+        count, known = count_publishers(self._node, STATES), self.pipeline.publishers
         if known and min(count, len(known)) > 1:  # others have ended
             found.append(
                 f'{min(count, len(known))} publishers of joint_states with the joints of the arm: torques are those of '
                 'the newer stamps, of either one; stop the others'
             )
         elif not known and self.pipeline.age is not None:  # rclpy before 9 does not say who published
-            found += state_publishers.warnings(count)
+            found += state_warnings(count)
         return found
 
     def report(self) -> dict[str, str]:
         """Return counts of states, torques and rejections by reason, rate, jitter, age of the last state, payload."""
         pipeline, gate = self.pipeline, self._gate
-        publishers = state_publishers.count_publishers(self._node)
+        publishers = count_publishers(self._node, STATES)
         if not publishers or pipeline.age is not None:
             self._unheard_since = None
         elif self._unheard_since is None:

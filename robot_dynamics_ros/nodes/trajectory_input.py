@@ -8,6 +8,7 @@ from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, trajectory_of
+from robot_dynamics_ros.nodes.publishers import count_publishers
 from robot_dynamics_ros.nodes.trajectory_queue import TrajectoryQueue, Waiting
 
 TOPIC = 'joint_trajectory'
@@ -67,7 +68,7 @@ class TrajectoryInput:
     def warnings(self) -> list[str]:
         """Return that a trajectory is joined late, or goes on instead of a newer one, or that several nodes send."""
         joined_late, unreached = self._follower.joined_late(), self._follower.unreached
-        publishers = self._node.count_publishers(self._node.resolve_topic_name(TOPIC))
+        publishers = count_publishers(self._node, TOPIC)
         found = [f'trajectory joined later than asked: {joined_late}'] if joined_late else []
         if publishers > 1:
             found.append(

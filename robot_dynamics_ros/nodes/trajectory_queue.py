@@ -17,7 +17,7 @@ MOST_WAITING = 10
 
 
 class Waiting(NamedTuple):
-    """A message that waits: what was received, what rclpy knows of it, and how many stops had come before."""
+    """A message that waits: its bytes, the info that rclpy has of it, and the number of stops before it."""
 
     data: bytes
     info: dict

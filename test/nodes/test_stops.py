@@ -47,6 +47,19 @@ class Follower:
             time.sleep(period)
 
 
+def read_slowly(monkeypatch):
+    """Return two events: a trajectory is being read; and its reading may end, which the test sets."""
+    reading, may_end, read = threading.Event(), threading.Event(), TrajectoryPoints.read
+
+    def slow(data):
+        reading.set()
+        assert may_end.wait(ros.TIMEOUT)
+        return read(data)
+
+    monkeypatch.setattr(TrajectoryPoints, 'read', slow)
+    return reading, may_end
+
+
 @pytest.mark.parametrize('kind', [FeedforwardNode, TorqueController])
 def test_trajectories_and_stops_do_not_wait_for_the_executor(process, kind):
     follower = Follower(process, kind)
@@ -58,15 +71,7 @@ def test_trajectories_and_stops_do_not_wait_for_the_executor(process, kind):
 
 
 def test_a_stop_overtakes_a_long_trajectory_that_is_being_read_and_those_that_wait(process, monkeypatch):
-    follower, reading, may_end = Follower(process, FeedforwardNode), threading.Event(), threading.Event()
-    read = TrajectoryPoints.read
-
-    def slow(data):
-        reading.set()
-        assert may_end.wait(ros.TIMEOUT)
-        return read(data)
-
-    monkeypatch.setattr(TrajectoryPoints, 'read', slow)
+    follower, (reading, may_end) = Follower(process, FeedforwardNode), read_slowly(monkeypatch)
     for _ in range(3):
         follower.send((0.0, A), (3600.0, B))
     assert reading.wait(ros.TIMEOUT)
@@ -81,15 +86,7 @@ def test_a_stop_overtakes_a_long_trajectory_that_is_being_read_and_those_that_wa
 
 
 def test_what_waits_at_the_deactivation_is_refused_and_not_followed_after_the_next_activation(process, monkeypatch):
-    follower, reading, may_end = Follower(process, FeedforwardNode), threading.Event(), threading.Event()
-    read = TrajectoryPoints.read
-
-    def slow(data):
-        reading.set()
-        assert may_end.wait(ros.TIMEOUT)
-        return read(data)
-
-    monkeypatch.setattr(TrajectoryPoints, 'read', slow)
+    follower, (reading, may_end) = Follower(process, FeedforwardNode), read_slowly(monkeypatch)
     for _ in range(2):
         follower.send((0.0, A), (3600.0, B))
     assert reading.wait(ros.TIMEOUT)
