@@ -123,7 +123,7 @@ class PayloadGravityInput:
     def warnings(self) -> list[str]:
         """Return which message was refused and not replaced since, and what is wrong with the servers."""
         found = [] if self.missing else [f'refused, the value before stays: {why}' for why in self._refusals.values()]
-        ended = [topic for topic in self._applied if self._topics.has_ended(topic)]
+        ended = [topic for topic in KINDS if topic in self._applied and self._topics.has_ended(topic)]
         if ended:
             found.append(f'no publisher of {" and ".join(ended)} any more: dynamics_server has ended, its values stay')
         found += [

@@ -196,6 +196,22 @@ def test_a_server_that_ends_is_a_warning_and_a_new_configuration_waits_for_anoth
     assert mass_of(follower) == 0.0 and follower.payload_gravity.missing.startswith('waiting for payload_state: start')
 
 
+def test_the_warning_of_a_server_that_has_ended_names_topics_in_one_order_whichever_message_came_first(process):
+    follower = process.node(Follower)
+    follower.start()
+    server = process.node(BaseNode, name='hand')
+    gravity = server.create_publisher(GravityState, 'gravity_state', WITH_LIVELINESS)
+    payload = server.create_publisher(PayloadState, 'payload_state', WITH_LIVELINESS)
+    gravity.publish(GRAVITY)
+    process.spin_until(lambda: list(follower.payload_gravity._applied) == ['gravity_state'], 'gravity')
+    payload.publish(PAYLOAD)
+    process.spin_until(lambda: mass_of(follower) == 2.0, 'the payload')
+    for publisher in (gravity, payload):
+        server.destroy_publisher(publisher)
+    ended = 'no publisher of payload_state and gravity_state any more: dynamics_server has ended, its values stay'
+    process.spin_until(lambda: follower.payload_gravity.warnings() == [ended], 'the warning')
+
+
 def test_a_server_that_was_told_nothing_takes_no_payload_off_and_continues_what_nodes_hold(process, other_process):
     follower, server = process.node(Follower), process.node(DynamicsServer)
     follower.start()
