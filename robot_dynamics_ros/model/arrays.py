@@ -10,6 +10,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.jit.kinds import Array3, Array4, IntegerMatrix, Integers, Matrix, Vector
+
 LINE = 64
 """Bytes of a line of the processor's cache."""
 
@@ -17,37 +19,37 @@ LINE = 64
 class ModelArrays(NamedTuple):
     """The arrays that kernels read. Velocity k (1..nv) is ``qd[k - 1]``; its row in an array is k."""
 
-    parent: np.ndarray  # (n + 1,) int64       number of the parent link; parent[0] = -1, never read
-    first: np.ndarray  # (n + 2,) int64        joint i has the velocities first[i] .. first[i + 1] - 1
-    before: np.ndarray  # (nv + 1,) int64      velocity before k: of its joint, else of the nearest ancestor; 0: none
-    angle: np.ndarray  # (n + 1,) int64        index of the joint's angle in q, -1 if it has none
-    quaternion: np.ndarray  # (n + 1,) int64   index of the first of x, y, z, w in q, -1 if it has none
-    slide: np.ndarray  # (n + 1,) int64        index of the joint's first slide in q
-    slides: np.ndarray  # (n + 1,) int64       number of slides (prismatic coordinates)
-    E0: np.ndarray  # (n + 1, 3, 3)            rotation parent -> link, E = E0 + Ec cos(q) + Es sin(q)
-    Ec: np.ndarray  # (n + 1, 3, 3)
-    Es: np.ndarray  # (n + 1, 3, 3)
-    r0: np.ndarray  # (n + 1, 3) m             origin of the link in the parent's frame, r = r0 + sum of r1 q
-    r1: np.ndarray  # (n + 1, 3, 3) m/m, m/rad of each slide
-    S: np.ndarray  # (nv + 1, 6)               motion subspace: spatial velocity of a unit of each velocity, link frame
-    I: np.ndarray  # (n + 1, 10)               ten inertial parameters, link frame (see ``inertia``)
-    rotor: np.ndarray  # (nv + 1,) kg m^2, kg  rotor inertia, reflected to the joint
-    spin: np.ndarray  # (nv + 1,) kg m^2       angular momentum of the rotor on the parent link per joint velocity
-    geared: np.ndarray  # (n + 1,) int64       number of the joint's velocity if it has a spin (see ``rotors``), else 0
-    stiffness: np.ndarray  # (nv + 1,) N m/rad, N/m   of the joint's spring, 0 without one
-    spring_rest: np.ndarray  # (nv + 1,) rad, m  coordinate where the spring has no torque
-    coordinate: np.ndarray  # (nv + 1,) int64  index in q of the coordinate of a spring, else 0
+    parent: Integers  # (n + 1,) int64       number of the parent link; parent[0] = -1, never read
+    first: Integers  # (n + 2,) int64        joint i has the velocities first[i] .. first[i + 1] - 1
+    before: Integers  # (nv + 1,) int64      velocity before k: of its joint, else of the nearest ancestor; 0: none
+    angle: Integers  # (n + 1,) int64        index of the joint's angle in q, -1 if it has none
+    quaternion: Integers  # (n + 1,) int64   index of the first of x, y, z, w in q, -1 if it has none
+    slide: Integers  # (n + 1,) int64        index of the joint's first slide in q
+    slides: Integers  # (n + 1,) int64       number of slides (prismatic coordinates)
+    E0: Array3  # (n + 1, 3, 3)            rotation parent -> link, E = E0 + Ec cos(q) + Es sin(q)
+    Ec: Array3  # (n + 1, 3, 3)
+    Es: Array3  # (n + 1, 3, 3)
+    r0: Matrix  # (n + 1, 3) m             origin of the link in the parent's frame, r = r0 + sum of r1 q
+    r1: Array3  # (n + 1, 3, 3) m/m, m/rad of each slide
+    S: Matrix  # (nv + 1, 6)               motion subspace: spatial velocity of a unit of each velocity, link frame
+    I: Matrix  # (n + 1, 10)               ten inertial parameters, link frame (see ``inertia``)
+    rotor: Vector  # (nv + 1,) kg m^2, kg  rotor inertia, reflected to the joint
+    spin: Vector  # (nv + 1,) kg m^2       angular momentum of the rotor on the parent link per joint velocity
+    geared: Integers  # (n + 1,) int64       number of the joint's velocity if it has a spin (see ``rotors``), else 0
+    stiffness: Vector  # (nv + 1,) N m/rad, N/m   of the joint's spring, 0 without one
+    spring_rest: Vector  # (nv + 1,) rad, m  coordinate where the spring has no torque
+    coordinate: Integers  # (nv + 1,) int64  index in q of the coordinate of a spring, else 0
     # loops: c closures with frames A and B, c_j couplings, and their m constraints, see ``closed_loops.constraints``
-    loop_link: np.ndarray = np.zeros((0, 3), np.int64)  # (c, 3) link of A, of B, and their last common ancestor
-    loop_R: np.ndarray = np.zeros((0, 2, 3, 3))  # (c, 2, 3, 3) rotation of A, of B -> its link
-    loop_p: np.ndarray = np.zeros((0, 2, 3))  # (c, 2, 3) m   origin of A, of B in its link's frame
-    constrained: np.ndarray = np.zeros((0, 2), np.int64)  # (m - c_j, 2) closure and component of a constraint
-    coupled: np.ndarray = np.zeros((0, 6), np.int64)  # (c_j, 6) velocity (0: none), index in q and link, of both joints
-    polynomial: np.ndarray = np.zeros((0, 5))  # (c_j, 5) coefficients of 1, q, q^2, q^3, q^4 of the other joint
-    sprung: np.ndarray = np.zeros(0, np.int64)  # (c_s,) closures with a spring or damper about A's z axis
-    spring: np.ndarray = np.zeros((0, 3))  # (c_s, 3) stiffness N m/rad, damping N m s/rad, angle at rest rad
-    loop_gain: np.ndarray = np.zeros(1)  # (1,) 1/s   errors of loops decay with exp(-loop_gain t)
-    loop_tolerance: np.ndarray = np.zeros(1)  # (1,)  of dependent constraints, see ``multipliers``
+    loop_link: IntegerMatrix = np.zeros((0, 3), np.int64)  # (c, 3) link of A, of B, and their last common ancestor
+    loop_R: Array4 = np.zeros((0, 2, 3, 3))  # (c, 2, 3, 3) rotation of A, of B -> its link
+    loop_p: Array3 = np.zeros((0, 2, 3))  # (c, 2, 3) m   origin of A, of B in its link's frame
+    constrained: IntegerMatrix = np.zeros((0, 2), np.int64)  # (m - c_j, 2) closure and component of a constraint
+    coupled: IntegerMatrix = np.zeros((0, 6), np.int64)  # (c_j, 6) of both joints: velocity (0: none), index in q, link
+    polynomial: Matrix = np.zeros((0, 5))  # (c_j, 5) coefficients of 1, q, q^2, q^3, q^4 of the other joint
+    sprung: Integers = np.zeros(0, np.int64)  # (c_s,) closures with a spring or damper about A's z axis
+    spring: Matrix = np.zeros((0, 3))  # (c_s, 3) stiffness N m/rad, damping N m s/rad, angle at rest rad
+    loop_gain: Vector = np.zeros(1)  # (1,) 1/s   errors of loops decay with exp(-loop_gain t)
+    loop_tolerance: Vector = np.zeros(1)  # (1,)  of dependent constraints, see ``multipliers``
 
     @property
     def constraints(self) -> int:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.jit.kinds import Array3, Integers, Matrix, Vector
 from robot_dynamics_ros.model.arrays import LINE, ModelArrays, aligned_zeros
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
 from robot_dynamics_ros.model.linear_algebra import product, symmetric_inverse
@@ -26,19 +27,15 @@ PIECES_OF_A_PART = 8
 class Assembly(NamedTuple):
     """The order of assembly, and the inverse inertia of each link. An assembly has the number of its first link."""
 
-    order: np.ndarray  # (n,) int64         joints: part by part, in each after those that they need; the last part last
-    starts: np.ndarray  # (parts + 2,) int64   part k has order[starts[k]:starts[k + 1]]; the last part needs the others
-    above: np.ndarray  # (n + 1,) int64     assembly that holds the joint's parent link when it is joined
-    alone: (
-        np.ndarray
-    )  # (n + 1,) int64     1 if the assembly beyond the joint is a single link that was not joined before
-    alone_above: np.ndarray  # (n + 1,) int64   the same of the assembly above
-    through: np.ndarray  # (n + 1,) int64   1 if the assembly beyond the joint has a second handle, which then remains
-    kept: np.ndarray  # (n + 1,) int64      1 if the second handle of the assembly above remains
-    level: (
-        np.ndarray
-    )  # (n + 1,) int64     round in which the joint is joined, from 1; joints of a round are independent
-    Phi: np.ndarray  # (n + 1, 6, 6)        inverse of each link's spatial inertia, link frame
+    order: Integers  # (n,) int64         joints: part by part, in each after those that they need; the last part last
+    starts: Integers  # (parts + 2,) int64   part k has order[starts[k]:starts[k + 1]]; the last part needs the others
+    above: Integers  # (n + 1,) int64     assembly that holds the joint's parent link when it is joined
+    alone: Integers  # (n + 1,) int64     1 if the assembly beyond the joint is a single link that was not joined before
+    alone_above: Integers  # (n + 1,) int64   the same of the assembly above
+    through: Integers  # (n + 1,) int64   1 if the assembly beyond the joint has a second handle, which then remains
+    kept: Integers  # (n + 1,) int64      1 if the second handle of the assembly above remains
+    level: Integers  # (n + 1,) int64     round in which the joint is joined, from 1; joints of a round are independent
+    Phi: Array3  # (n + 1, 6, 6)        inverse of each link's spatial inertia, link frame
 
     @property
     def parts(self) -> int:
@@ -62,37 +59,35 @@ class Assembly(NamedTuple):
 class AssemblyWorkspace(NamedTuple):
     """Scratch arrays of ``kernels.divide_and_conquer.passes``. Rows of an assembly are those of its first link."""
 
-    E: np.ndarray  # (n + 1, 3, 3)          rotation parent -> link
-    r: np.ndarray  # (n + 1, 3) m           origin of the link in the parent's frame
-    R: np.ndarray  # (n + 1, 3, 3)          rotation first link -> link of the second handle
-    w_R: np.ndarray  # (n + 1, 3) rad/s     angular velocity of that link relative to the first one, its frame
-    D: np.ndarray  # (n + 1, 3, 3)          rotation first link of the assembly above -> link
-    w_D: np.ndarray  # (n + 1, 3) rad/s     angular velocity relative to that link, link frame
-    w: np.ndarray  # (n + 1, 3) rad/s       angular velocity, link frame
-    a: np.ndarray  # (n + 1, 6)             zeros
-    B: np.ndarray  # (n + 1, 3, 3) 1/s^2    w x w x, link frame
-    p: np.ndarray  # (n + 1, 6) N m, N      bias force, link frame
-    Phi_11: np.ndarray  # (n + 1, 6, 6)     inverse inertia of the first handle, upper triangle
-    Phi_12: np.ndarray  # (n + 1, 6, 6)     acceleration of the first handle per force on the second one
-    Phi_22: np.ndarray  # (n + 1, 6, 6)     inverse inertia of the second handle, upper triangle
-    b_1: np.ndarray  # (n + 1, 6)           acceleration of the first handle without forces on the handles
-    b_2: np.ndarray  # (n + 1, 6)           the same of the second one
-    L: (
-        np.ndarray
-    )  # (n + 1, 6, 6)          L D L' of the sum of inverse inertias at the joint: L below, D^-1 on the diagonal
-    G_1: np.ndarray  # (n + 1, 6, 6)        L^-1 times relative acceleration per force on the first handle
-    G_2: np.ndarray  # (n + 1, 6, 6)        the same of the second one, negative
-    g: np.ndarray  # (n + 1, 6)             L^-1 times relative acceleration without forces on the handles
-    z: np.ndarray  # (nv + 1, 6)            L^-1 S
-    y: np.ndarray  # (nv + 1, 6)            z as the joint's velocities before leave it, times D^-1
-    h_1: np.ndarray  # (nv + 1, 6)          y' G_1
-    h_2: np.ndarray  # (nv + 1, 6)          y' G_2
-    d: np.ndarray  # (nv + 1,)              articulated inertia along each velocity, rotor included
-    u: np.ndarray  # (nv + 1,) N m, N       torque that accelerates the velocity without forces on the handles
-    f_1: np.ndarray  # (n + 1, 6) N m, N    force on the first handle, link frame
-    f_2: np.ndarray  # (n + 1, 6) N m, N    force on the second one, frame of its link
-    f_ext: np.ndarray  # (n + 1, 6) N m, N  external wrench on the link, link frame
-    T: np.ndarray  # (n + 1, 4, 4) m        pose of the link in the base frame, for external wrenches
+    E: Array3  # (n + 1, 3, 3)          rotation parent -> link
+    r: Matrix  # (n + 1, 3) m           origin of the link in the parent's frame
+    R: Array3  # (n + 1, 3, 3)          rotation first link -> link of the second handle
+    w_R: Matrix  # (n + 1, 3) rad/s     angular velocity of that link relative to the first one, its frame
+    D: Array3  # (n + 1, 3, 3)          rotation first link of the assembly above -> link
+    w_D: Matrix  # (n + 1, 3) rad/s     angular velocity relative to that link, link frame
+    w: Matrix  # (n + 1, 3) rad/s       angular velocity, link frame
+    a: Matrix  # (n + 1, 6)             zeros
+    B: Array3  # (n + 1, 3, 3) 1/s^2    w x w x, link frame
+    p: Matrix  # (n + 1, 6) N m, N      bias force, link frame
+    Phi_11: Array3  # (n + 1, 6, 6)     inverse inertia of the first handle, upper triangle
+    Phi_12: Array3  # (n + 1, 6, 6)     acceleration of the first handle per force on the second one
+    Phi_22: Array3  # (n + 1, 6, 6)     inverse inertia of the second handle, upper triangle
+    b_1: Matrix  # (n + 1, 6)           acceleration of the first handle without forces on the handles
+    b_2: Matrix  # (n + 1, 6)           the same of the second one
+    L: Array3  # (n + 1, 6, 6)          L D L' of the joint's sum of inverse inertias: L below, D^-1 on the diagonal
+    G_1: Array3  # (n + 1, 6, 6)        L^-1 times relative acceleration per force on the first handle
+    G_2: Array3  # (n + 1, 6, 6)        the same of the second one, negative
+    g: Matrix  # (n + 1, 6)             L^-1 times relative acceleration without forces on the handles
+    z: Matrix  # (nv + 1, 6)            L^-1 S
+    y: Matrix  # (nv + 1, 6)            z as the joint's velocities before leave it, times D^-1
+    h_1: Matrix  # (nv + 1, 6)          y' G_1
+    h_2: Matrix  # (nv + 1, 6)          y' G_2
+    d: Vector  # (nv + 1,)              articulated inertia along each velocity, rotor included
+    u: Vector  # (nv + 1,) N m, N       torque that accelerates the velocity without forces on the handles
+    f_1: Matrix  # (n + 1, 6) N m, N    force on the first handle, link frame
+    f_2: Matrix  # (n + 1, 6) N m, N    force on the second one, frame of its link
+    f_ext: Matrix  # (n + 1, 6) N m, N  external wrench on the link, link frame
+    T: Array3  # (n + 1, 4, 4) m        pose of the link in the base frame, for external wrenches
 
     @classmethod
     def of(cls, model: ModelArrays, dtype=float) -> 'AssemblyWorkspace':

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError, UnknownNameError, alternatives
+from robot_dynamics_ros.jit.kinds import Vector
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.joint_types import KINDS, Joint, axis_of, directions_of
 from robot_dynamics_ros.model.linear_algebra import cross, product
@@ -39,14 +40,14 @@ class JointLimits(NamedTuple):
 class Friction(NamedTuple):
     """Friction in joint order, (nv,) each; ``friction`` has the equation."""
 
-    viscous: np.ndarray  # N m s/rad, N s/m
-    coulomb: np.ndarray  # N m, N          without load-dependent and Stribeck friction
-    offset: np.ndarray  # N m, N
-    transition: np.ndarray  # rad/s, m/s   transition velocity of the smooth sign, > 0
-    stribeck: np.ndarray  # N m, N         friction at zero velocity minus Coulomb friction
-    stribeck_velocity: np.ndarray  # rad/s, m/s   velocity at which half of it remains, > 0
-    load: np.ndarray  # N m/(N m), N/N     Coulomb friction per transmitted torque
-    quadratic: np.ndarray  # N m s^2/rad^2, N s^2/m^2   of the velocity's square
+    viscous: Vector  # N m s/rad, N s/m
+    coulomb: Vector  # N m, N          without load-dependent and Stribeck friction
+    offset: Vector  # N m, N
+    transition: Vector  # rad/s, m/s   transition velocity of the smooth sign, > 0
+    stribeck: Vector  # N m, N         friction at zero velocity minus Coulomb friction
+    stribeck_velocity: Vector  # rad/s, m/s   velocity at which half of it remains, > 0
+    load: Vector  # N m/(N m), N/N     Coulomb friction per transmitted torque
+    quadratic: Vector  # N m s^2/rad^2, N s^2/m^2   of the velocity's square
 
 
 class Actuators(NamedTuple):

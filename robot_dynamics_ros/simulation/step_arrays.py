@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.jit.kinds import IntegerMatrix, Integers, Matrix, Vector
 from robot_dynamics_ros.model.arrays import aligned_zeros
 
 
@@ -11,8 +12,8 @@ class Plan(NamedTuple):
     """Method and length of a simulation, the same for all states."""
 
     h: float  # s, one step
-    nodes: np.ndarray  # (stages,)      of the time step; u = h node K is the step to the state of a stage
-    weights: np.ndarray  # (stages,)    of the derivatives in a step
+    nodes: Vector  # (stages,)      of the time step; u = h node K is the step to the state of a stage
+    weights: Vector  # (stages,)    of the derivatives in a step
     semi_implicit: bool  # whether positions move at the velocity after the step
     elementary: bool  # whether a position's step is a sum of coordinates
     friction: bool
@@ -26,21 +27,21 @@ class Plan(NamedTuple):
 class Buffers(NamedTuple):
     """Arrays of ``count`` states in rows, flat."""
 
-    q: np.ndarray  # (count nq)               at the beginning of the step
-    q_s: np.ndarray  # (count nq)             of the stage
-    qd: np.ndarray  # (stages, count nv)      of each stage; the first one is that at the beginning of the step
-    qdd: np.ndarray  # (stages, count nv)
-    K: np.ndarray  # (stages, count nv)       velocity of the step, du/dt; not written where it is qd
-    u: np.ndarray  # (count nv)               step from q to q_s, and to q after the step
-    dqd: np.ndarray  # (count nv)             change of qd in the step
-    tau: np.ndarray  # (count nv)             applied torque
-    net: np.ndarray  # (count nv)             applied torque minus friction
-    work: np.ndarray  # (count nv) J          of net since the start
-    M_inv: np.ndarray  # (count nv nv), or (0) without limits
-    side: np.ndarray  # (count m_l)           1, -1 where a joint was beyond its upper, lower limit
-    change: np.ndarray  # (count m)           of the constraints of closed loops by a step, or (0) without projection
-    J: np.ndarray  # (count m nv)             of the loops, or (0) without limits or projection
-    jump: np.ndarray  # (3, count)            see ``loop_projection.record_jumps``, or (3, 0) without projection
+    q: Vector  # (count nq)               at the beginning of the step
+    q_s: Vector  # (count nq)             of the stage
+    qd: Matrix  # (stages, count nv)      of each stage; the first one is that at the beginning of the step
+    qdd: Matrix  # (stages, count nv)
+    K: Matrix  # (stages, count nv)       velocity of the step, du/dt; not written where it is qd
+    u: Vector  # (count nv)               step from q to q_s, and to q after the step
+    dqd: Vector  # (count nv)             change of qd in the step
+    tau: Vector  # (count nv)             applied torque
+    net: Vector  # (count nv)             applied torque minus friction
+    work: Vector  # (count nv) J          of net since the start
+    M_inv: Vector  # (count nv nv), or (0) without limits
+    side: Vector  # (count m_l)           1, -1 where a joint was beyond its upper, lower limit
+    change: Vector  # (count m)           of the constraints of closed loops by a step, or (0) without projection
+    J: Vector  # (count m nv)             of the loops, or (0) without limits or projection
+    jump: Matrix  # (3, count)            see ``loop_projection.record_jumps``, or (3, 0) without projection
 
     @classmethod
     def of(cls, plan: Plan, count: int, nq: int, nv: int, m: int = 0, m_l: int = 0) -> 'Buffers':
@@ -68,10 +69,10 @@ class Buffers(NamedTuple):
 class Stops(NamedTuple):
     """Position limits of the joints that have some."""
 
-    coordinates: np.ndarray  # (m,) int64    index in q
-    velocities: np.ndarray  # (m,) int64     index in qd
-    lower: np.ndarray  # (m,) rad, m
-    upper: np.ndarray  # (m,) rad, m
+    coordinates: Integers  # (m,) int64    index in q
+    velocities: Integers  # (m,) int64     index in qd
+    lower: Vector  # (m,) rad, m
+    upper: Vector  # (m,) rad, m
     restitution: float  # velocity after an impact / minus velocity before it
 
 
@@ -82,15 +83,15 @@ class LoopCalls(NamedTuple):
     rates: int
     jacobian: int
     step: int
-    of_step: np.ndarray  # (2,) int64     addresses of q and change
+    of_step: Integers  # (2,) int64     addresses of q and change
 
 
 class Calls(NamedTuple):
     """Programs of forward dynamics, the inverse mass matrix and closed loops for the rows of ``Buffers``."""
 
     forward: int
-    vectors: np.ndarray  # (stages, 3 or 4) int64     addresses of q or q_s, qd[s], the torque, and wrenches
+    vectors: IntegerMatrix  # (stages, 3 or 4) int64     addresses of q or q_s, qd[s], the torque, and wrenches
     inverse: int
     loops: LoopCalls
-    inputs: np.ndarray  # (19,)
+    inputs: Vector  # (19,)
     states: int
