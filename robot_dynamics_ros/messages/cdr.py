@@ -16,8 +16,8 @@ from std_msgs.msg import Float64MultiArray
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages import command_stamp
+from robot_dynamics_ros.messages.cdr_numbers import SECOND, read_fields, write_effort, write_stamp
 
-SECOND = 1_000_000_000
 ENCODING = 4
 """Bytes of the encapsulation header: byte order, version and number of padding bytes at the end."""
 LITTLE_ENDIAN = b'\0\1'
@@ -27,46 +27,6 @@ TIME = struct.Struct('<iI')
 FIELDS = ('position', 'velocity', 'effort')
 SHORTEST = 32
 """Bytes of a JointState without names and numbers; given fewer bytes, rclpy reads memory beyond them."""
-OTHER_LAYOUT = -1
-
-
-def _read(memory, fixed, numbers, first, places, lower, upper, out, optional, found_optional, data) -> int:
-    """Write memory (uint8) = data (bytes) and, for each field f, out[f] (n) = numbers[first[f] + places].
-
-    A field with first[f] < 0 is absent, and NaN is written for it. Returns a number with bit f set if field f is
-    present and its numbers are above lower[f] (n) and below upper[f] (n). Also writes found_optional (m) =
-    numbers[optional], NaN where that is negative. Returns OTHER_LAYOUT, and writes nothing, if ``data`` and ``memory``
-    differ in length or at an offset of ``fixed``.
-    """
-    if len(data) != memory.shape[0]:
-        return OTHER_LAYOUT
-    for place in fixed:
-        if data[place] != memory[place]:
-            return OTHER_LAYOUT
-    for place in range(memory.shape[0]):
-        memory[place] = data[place]
-    found = 0
-    for f in range(first.shape[0]):
-        within = True
-        for k in range(places.shape[0]):
-            out[f, k] = numbers[first[f] + places[k]] if first[f] >= 0 else np.nan
-            within &= lower[f, k] < out[f, k] < upper[f, k]
-        found += within << f
-    for k in range(optional.shape[0]):
-        found_optional[k] = numbers[optional[k]] if optional[k] >= 0 else np.nan
-    return found
-
-
-def _write(words, effort, torque, stamp) -> None:
-    """Write effort (n) = torque (n) and the words (2, int32) of a stamp (ns)."""
-    words[0], words[1] = stamp // SECOND, stamp % SECOND
-    for k in range(effort.shape[0]):
-        effort[k] = torque[k]
-
-
-def _write_stamp(words, stamp) -> None:
-    """Write the words (2, int32) of a stamp (ns)."""
-    words[0], words[1] = stamp // SECOND, stamp % SECOND
 
 
 class JointStateBuffer:
@@ -115,12 +75,12 @@ class JointStateBuffer:
         at = np.where((optional >= 0) & (position >= 0), position + optional, -1)
         lower, upper = bounds
         parts = self._memory, self._fixed, self._numbers, first, places, lower, upper, out, at, positions
-        return bound(_read, *parts, then=(b'',))
+        return bound(read_fields, *parts, then=(b'',))
 
     def writer(self):
         """Return a function of ``effort`` (0 or n, N m) and a stamp (ns) that writes both here."""
         words = self._memory[STAMP:FRAME].view(np.int32)
-        return bound(_write, words, self.effort, then=(self.effort, 0))
+        return bound(write_effort, words, self.effort, then=(self.effort, 0))
 
     def __bytes__(self):
         """Return the serialised message."""
@@ -158,7 +118,7 @@ class ArrayBuffer:
         self.data = memory[len(memory) - 8 * size :].view(np.float64)
         # after the numbers of dimensions and of the label's bytes
         place = aligned(ENCODING + 8 + len(command_stamp.LABEL) + 1, 4)
-        self.answer = bound(_write_stamp, memory[place : place + 8].view(np.int32), then=(0,))
+        self.answer = bound(write_stamp, memory[place : place + 8].view(np.int32), then=(0,))
         expected, stamp = np.arange(1.0, size + 1.0).tolist(), SECOND + 2
         self.data[:] = expected
         self.answer(stamp)

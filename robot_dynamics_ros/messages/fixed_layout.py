@@ -3,7 +3,8 @@
 import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
 
-from robot_dynamics_ros.messages.cdr import FRAME, SECOND, STAMP, memory_of
+from robot_dynamics_ros.messages.cdr import FRAME, STAMP, memory_of
+from robot_dynamics_ros.messages.cdr_numbers import SECOND
 
 
 class FixedLayout:

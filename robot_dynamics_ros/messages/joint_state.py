@@ -13,7 +13,8 @@ from robot_dynamics_ros.control.locked_joints import LockedJoints
 from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.velocity_check import VelocityCheck
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, UnknownNameError
-from robot_dynamics_ros.messages.cdr import OTHER_LAYOUT, JointStateBuffer, stamp_of
+from robot_dynamics_ros.messages.cdr import JointStateBuffer, stamp_of
+from robot_dynamics_ros.messages.cdr_numbers import OTHER_LAYOUT
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 
 PLURAL = {'position': 'positions', 'velocity': 'velocities', 'effort': 'efforts'}

@@ -11,7 +11,8 @@ from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
-from robot_dynamics_ros.messages.cdr import FIELDS, OTHER_LAYOUT, SHORTEST, ArrayBuffer, JointStateBuffer, stamp_of
+from robot_dynamics_ros.messages.cdr import FIELDS, SHORTEST, ArrayBuffer, JointStateBuffer, stamp_of
+from robot_dynamics_ros.messages.cdr_numbers import OTHER_LAYOUT
 from robot_dynamics_ros.messages.command_stamp import answered_stamp
 from robot_dynamics_ros.messages.joint_state import JointStateInput, StateInput
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
@@ -79,7 +80,7 @@ def test_only_bytes_are_read():
     read, _ = reader(data)
     assert read(data) == 0b11 and read(b'') == OTHER_LAYOUT
     for wrong in (bytearray(data), memoryview(data), np.frombuffer(data, np.uint8), '', None):
-        with pytest.raises(TypeError, match=r'^_read: expected bytes$'):
+        with pytest.raises(TypeError, match=r'^read_fields: expected bytes$'):
             read(wrong)
 
 
