@@ -16,6 +16,8 @@ from robot_dynamics_ros.control.law import INTERRUPTION, MeasuredState
 from robot_dynamics_ros.control.payload_gravity import PayloadGravity, PayloadRamp, carrying
 from robot_dynamics_ros.control.tip_estimate import MEAN, RADIUS, TipEstimate
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
 from robot_dynamics_ros.model.pseudo_inertia import violation
 
@@ -59,7 +61,10 @@ class _Goal(NamedTuple):
     after: tuple[np.ndarray, np.ndarray]
 
 
-def _adapt_friction(gain, lowest, highest, friction, columns, error, h) -> None:
+@compiled(given='columns error h')
+def _adapt_friction(
+    gain: Matrix, lowest: Matrix, highest: Matrix, friction: Matrix, columns: Matrix, error: Vector, h: float
+) -> None:
     """Write the first rows of friction (7, n) after ``h`` s, with gains and within bounds (3, n each)."""
     for i in range(error.shape[0]):
         for k in range(3):
@@ -67,7 +72,8 @@ def _adapt_friction(gain, lowest, highest, friction, columns, error, h) -> None:
             friction[k, i] = min(max(changed, lowest[k, i]), highest[k, i])
 
 
-def _equal(computed, sent) -> bool:
+@compiled(given='sent')
+def _equal(computed: Vector, sent: Vector) -> bool:
     """Return whether two torques (n) are the same; one that is not finite is not."""
     equal = True
     for i in range(sent.shape[0]):

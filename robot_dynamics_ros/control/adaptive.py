@@ -22,14 +22,31 @@ from robot_dynamics_ros.control.compensation import friction_adder
 from robot_dynamics_ros.control.continuous_joints import turns
 from robot_dynamics_ros.control.joint_space_control import gains
 from robot_dynamics_ros.control.law import TORQUE, Law, MeasuredState, Result
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Array3, Matrix, Vector
 
 LARGEST_ERROR = 0.05
 """Position error, rad (m), above which the adaptation does not get faster: an arm that is far from a trajectory, at its
 start for instance, is not told from one with a large payload."""
 
 
+@compiled(given='q qd q_d qd_d qdd_d')
 def _reference(
-    rate, turn, friction, dead_zone, columns, qdd_r, total, difference, s, error, q, qd, q_d, qd_d, qdd_d
+    rate: Vector,
+    turn: Vector,
+    friction: Matrix,
+    dead_zone: float,
+    columns: Matrix,
+    qdd_r: Vector,
+    total: Vector,
+    difference: Vector,
+    s: Vector,
+    error: Vector,
+    q: Vector,
+    qd: Vector,
+    q_d: Vector,
+    qd_d: Vector,
+    qdd_d: Vector,
 ) -> None:
     """Write qdd_r, qd + qd_r, qd - qd_r, s and the error of the adaptation, (n) each, and the columns of friction.
 
@@ -51,7 +68,10 @@ def _reference(
         error[i] = 0.0 if abs(qd_d[i]) <= slow else min(max(beyond, -largest), largest)
 
 
-def _combine(Kd, row, s, tau, wide, Y, parameters, out) -> None:
+@compiled(given='out')
+def _combine(
+    Kd: Vector, row: Vector, s: Vector, tau: Matrix, wide: Array3, Y: Matrix, parameters: Vector, out: Vector
+) -> None:
     """Write Y (n, 10), the regressor of the tip link's reference motion, and out (n), the torque without friction.
 
     Reads of the three motions the torques ``tau`` (3, n), in which the tip link has the parameters ``row`` (10), and

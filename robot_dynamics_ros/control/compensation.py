@@ -7,6 +7,8 @@ import numpy as np
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.residual_torque import ResidualTorque
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.kernels.friction import friction_of
 from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.robot import Robot
@@ -23,7 +25,8 @@ RIGID_BODY = frozenset(TERMS) - {'friction'}
 FRICTIONAL = ('viscous', 'coulomb', 'offset', 'stribeck', 'load', 'quadratic')  # friction is zero if all of these are
 
 
-def add_friction(friction, qd, transmitted, torque) -> None:
+@compiled(given='qd transmitted torque')
+def add_friction(friction: Matrix, qd: Vector, transmitted: Vector, torque: Vector) -> None:
     """Write torque (n) += friction at qd (n) and the ``transmitted`` torque (n), which may be ``torque`` itself.
 
     The rows of ``friction`` (8, n) are the fields of ``model.Friction``.
@@ -43,7 +46,10 @@ def add_friction(friction, qd, transmitted, torque) -> None:
         )
 
 
-def add_coupled_friction(friction, W, motors, qd, transmitted, torque) -> None:
+@compiled(given='qd transmitted torque')
+def add_coupled_friction(
+    friction: Matrix, W: Matrix, motors: Vector, qd: Vector, transmitted: Vector, torque: Vector
+) -> None:
     """Write torque (n) += W' friction_of(W qd): as ``add_friction``, with motors whose velocities are W qd (n, n).
 
     ``transmitted`` (n) may be ``torque`` itself; motors (n) is scratch.

@@ -20,6 +20,8 @@ import math
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Matrix, Vector
 
 REVERSAL_SPEED = 0.1
 """Speed below which a joint is near a reversal, rad/s (m/s)."""
@@ -32,7 +34,20 @@ RELEASE = 0.7
 """Share of the thresholds below which a contact ends."""
 
 
-def _compare(thresholds, weight, recent, size, threshold, ratio, residual, friction, inertial, qd, decay) -> None:
+@compiled(given='residual friction inertial qd decay')
+def _compare(
+    thresholds: Matrix,
+    weight: Vector,
+    recent: Matrix,
+    size: Vector,
+    threshold: Vector,
+    ratio: Matrix,
+    residual: Vector,
+    friction: Vector,
+    inertial: Vector,
+    qd: Vector,
+    decay: float,
+) -> None:
     """Write w, size and threshold (n, N m or N), and ratio (2, n); arguments as of ``update``.
 
     ratio: of size and of the magnitude of this residual to the threshold. thresholds (4, n): level, reversal, speed,

@@ -8,6 +8,8 @@ joint torque tells anything about it.
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.kernels.operational_space import invert
 from robot_dynamics_ros.robot import Robot
 
@@ -20,7 +22,8 @@ UNDETERMINED = 0.03
 AXES = ['moment x', 'moment y', 'moment z', 'force x', 'force y', 'force z']
 
 
-def _solve(J, torque, A, A_inv, b, wrench) -> None:
+@compiled(given='torque A A_inv b wrench')
+def _solve(J: Matrix, torque: Vector, A: Matrix, A_inv: Matrix, b: Vector, wrench: Vector) -> None:
     """Write wrench (6) = (J J' + DAMPING^2)^-1 J torque (n) for J (6, n); A, A_inv (6, 6) and b (6) are scratch."""
     for row in range(6):
         scale = LENGTH if row < 3 else 1.0

@@ -18,6 +18,8 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.standstill import SPEED
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.robot import Robot
 
 TIME_CONSTANT = 0.5
@@ -41,7 +43,19 @@ LARGEST_TORQUE = 1e3
 """Friction and measurement above this number of friction levels are ignored: they are not friction."""
 
 
-def track_friction(level, contact, sums, scale, offset, time_constant, qd, friction, measured, elapsed) -> None:
+@compiled(given='qd friction measured elapsed')
+def track_friction(
+    level: Vector,
+    contact: Vector,
+    sums: Matrix,
+    scale: Vector,
+    offset: Vector,
+    time_constant: float,
+    qd: Vector,
+    friction: Vector,
+    measured: Vector,
+    elapsed: float,
+) -> None:
     """Update sums (n, 5), ``scale`` and ``offset`` (n) by one sample; arguments as in ``FrictionTracker.update``.
 
     The correction is bounded by the thresholds ``contact`` (n), also where nothing is learnt.

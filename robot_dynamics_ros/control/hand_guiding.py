@@ -14,6 +14,8 @@ from robot_dynamics_ros.control.continuous_joints import turns
 from robot_dynamics_ros.control.gravity_law import GravityLaw
 from robot_dynamics_ros.control.law import MeasuredState, Result
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Vector
 from robot_dynamics_ros.robot import Robot
 
 JUMP = 1.5
@@ -22,7 +24,19 @@ PARTIAL, FOLLOWS, JUMPED = range(3)
 """What became of a position command: the torque is not whole, it followed, joint k jumped (JUMPED + k)."""
 
 
-def _follow(gravity, position, before, dead_band, speed, fastest, turn, command, torque, elapsed) -> int:
+@compiled(given='torque elapsed')
+def _follow(
+    gravity: Vector,
+    position: Vector,
+    before: Vector,
+    dead_band: Vector,
+    speed: Vector,
+    fastest: Vector,
+    turn: Vector,
+    command: Vector,
+    torque: Vector,
+    elapsed: float,
+) -> int:
     """Move command (n) to within dead_band (n) of position (n) by at most speed (n) elapsed; return what became of it.
 
     It moves where torque == gravity (n), and unless a joint is further from its position before (n) than JUMP times

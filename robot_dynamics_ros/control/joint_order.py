@@ -6,12 +6,15 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError, alternatives
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Integers, Vector
 
 MOST_LISTED = 20
 """Number of joint names in an error text."""
 
 
-def gather(values, places, out) -> bool:
+@compiled(given='values places out')
+def gather(values: Vector, places: Integers, out: Vector) -> bool:
     """Write out (n) = values[places]; return whether all are finite. ``places`` (n) are valid indices of ``values``."""
     difference = 0.0  # x - x is NaN unless x is finite
     for k in range(out.shape[0]):

@@ -7,12 +7,25 @@ from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.compensation import TERMS, friction_adder, frictionless
 from robot_dynamics_ros.control.continuous_joints import turns
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Vector
 from robot_dynamics_ros.robot import Robot
 
 LAWS = ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque')
 
 
-def _feedback(Kp, Kd, turn, q, qd, q_desired, qd_desired, term, out) -> None:
+@compiled(given='q qd q_desired qd_desired term out')
+def _feedback(
+    Kp: Vector,
+    Kd: Vector,
+    turn: Vector,
+    q: Vector,
+    qd: Vector,
+    q_desired: Vector,
+    qd_desired: Vector,
+    term: Vector,
+    out: Vector,
+) -> None:
     """Write out = Kp (q_desired - q) + Kd (qd_desired - qd) + term, (n) each; the first modulo turn (0: none)."""
     for i in range(out.shape[0]):
         e = q_desired[i] - q[i]

@@ -18,7 +18,9 @@ from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectory import cubic, quintic, sample
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.jit.kinds import Array3, Matrix, Vector
 
 MIN_LEAD = 0.05
 """Shortest duration of a lead, s: noise dt in the time of a point costs an acceleration of 6 qd dt / duration^2."""
@@ -51,22 +53,23 @@ class Segments(NamedTuple):
     final: np.ndarray
 
 
+@compiled(given='t earliest latest')
 def _lead(
-    reference,
-    target,
-    velocity_limit,
-    acceleration_limit,
-    lower,
-    upper,
-    starts,
-    coefficients,
-    final,
-    lead,
-    times,
-    kind,
-    t,
-    earliest,
-    latest,
+    reference: Matrix,
+    target: Matrix,
+    velocity_limit: Vector,
+    acceleration_limit: Vector,
+    lower: Vector,
+    upper: Vector,
+    starts: Vector,
+    coefficients: Array3,
+    final: Vector,
+    lead: Matrix,
+    times: Vector,
+    kind: int,
+    t: float,
+    earliest: float,
+    latest: float,
 ) -> int:
     """Write the coefficients ``lead`` (6, n) and ``times`` (3) of a lead from ``t`` to the segments; return the result.
 
@@ -130,7 +133,18 @@ def _lead(
     return STRETCHED + slowest if slowest >= 0 else JOINED
 
 
-def _follow(times, lead, starts, coefficients, final, q, qd, qdd, t) -> None:
+@compiled(given='t')
+def _follow(
+    times: Vector,
+    lead: Matrix,
+    starts: Vector,
+    coefficients: Array3,
+    final: Vector,
+    q: Vector,
+    qd: Vector,
+    qdd: Vector,
+    t: float,
+) -> None:
     """Write q, qd and qdd (n each) at ``t`` s: along a lead until t_J, then along the segments."""
     if t >= times[JOIN]:
         _sample(starts, coefficients, final, q, qd, qdd, t - times[SHIFT])

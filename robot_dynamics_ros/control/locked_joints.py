@@ -11,6 +11,8 @@ import numpy as np
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.continuous_joints import TURN
 from robot_dynamics_ros.control.static_torque import low_discrepancy
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Vector
 from robot_dynamics_ros.robot import Robot
 
 PARAMETER = 'locked_joint_tolerance'
@@ -26,7 +28,8 @@ DIRECTIONS = 9.81 * np.eye(3)
 """Gravity of the search, m/s^2: any mounting."""
 
 
-def _first_off(last, position, turn, tolerance, measured) -> int:
+@compiled(given='measured')
+def _first_off(last: Vector, position: Vector, turn: Vector, tolerance: float, measured: Vector) -> int:
     """Write last (m) = measured (m) where that is known; return the first joint off its position (m), -1 for none.
 
     Positions are compared modulo turn (m; 0: none). NaN in ``measured`` is not known, in ``last`` not known yet.

@@ -19,7 +19,10 @@ from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.friction_tracker import FrictionTracker
 from robot_dynamics_ros.control.payload_blending import PayloadBlender, RobotLaw
 from robot_dynamics_ros.control.payload_gravity import PayloadGravity
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.kernels.friction import friction_torque
+from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.robot import Robot
 
 GAIN = 25.0
@@ -52,7 +55,19 @@ class MomentumRate:
         out -= self._robot.gravity_torque(q, out=self._gravity)
 
 
-def _step(friction, W, inputs, filtered, momentum, rate, qd, torque, decay, elapsed) -> bool:
+@compiled(given='qd torque decay elapsed')
+def _step(
+    friction: Friction,
+    W: Matrix,
+    inputs: Matrix,
+    filtered: Matrix,
+    momentum: Matrix,
+    rate: Vector,
+    qd: Vector,
+    torque: Vector,
+    decay: float,
+    elapsed: float,
+) -> bool:
     """Filter one sample; return whether all numbers are finite.
 
     inputs (5, n) are those of the last sample, tau + C' qd - g and the friction of the model, and scratch. filtered

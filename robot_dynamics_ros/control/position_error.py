@@ -4,9 +4,12 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.continuous_joints import nearest
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Integers, Vector
 
 
-def _add(turn, count, largest, reference, q) -> None:
+@compiled(given='reference q')
+def _add(turn: Vector, count: Integers, largest: Vector, reference: Vector, q: Vector) -> None:
     """Write largest (n) = max(largest, |reference - q|), modulo turn (n; 0: none); count is added to, 0 begins anew."""
     anew = count[0] == 0
     for k in range(q.shape[0]):

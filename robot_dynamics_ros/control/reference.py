@@ -26,6 +26,8 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Integers, Matrix, Vector
 
 FIELDS = ('position', 'velocity', 'acceleration')
 RECORDED, JUMPED = -1, -2  # or JUMPED - j for joint j
@@ -46,7 +48,20 @@ FACTOR, FACTOR_RATE, STEP = range(3)
 Q, QD, QDD, ROUGH_QD = range(4)  # rows of motion; the last one is qd before smoothing
 
 
-def _record(motion, pace, clock, longest_step, lag, fastest, turn, sample, stamp, rates, factor) -> int:
+@compiled(given='stamp rates factor')
+def _record(
+    motion: Matrix,
+    pace: Vector,
+    clock: Integers,
+    longest_step: float,
+    lag: float,
+    fastest: Vector,
+    turn: Vector,
+    sample: Matrix,
+    stamp: int,
+    rates: int,
+    factor: float,
+) -> int:
     """Write motion (4, n), pace (3) and clock (4) after another sample, or none of them if it is not finite.
 
     Reads the rows of ``sample`` (3, n): q, and as many as ``rates`` of dq/ds and d2q/ds2; the speed scaling ``factor``;
@@ -111,7 +126,10 @@ def _record(motion, pace, clock, longest_step, lag, fastest, turn, sample, stamp
     return result
 
 
-def _extrapolate(motion, clock, age_limit, q, qd, qdd, stamp) -> int:
+@compiled(given='stamp')
+def _extrapolate(
+    motion: Matrix, clock: Integers, age_limit: float, q: Vector, qd: Vector, qdd: Vector, stamp: int
+) -> int:
     """Write q = q0 + qd0 t + qdd0 t^2 / 2, qd and qdd (n each) at ``stamp`` (ns); return FOUND or the reason.
 
     t is the time since the newest sample, |t| <= ``age_limit`` (s).

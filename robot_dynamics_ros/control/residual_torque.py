@@ -11,6 +11,8 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.kernels.sincos import sincos
 from robot_dynamics_ros.robot import Robot
 
@@ -27,7 +29,8 @@ LARGEST_SHARE = 0.3
 """Largest bound of a residual, as a share of the effort limit."""
 
 
-def residual_features(gear_ratio, fastest, q, qd, features) -> None:
+@compiled(given='q qd features')
+def residual_features(gear_ratio: Vector, fastest: Vector, q: Vector, qd: Vector, features: Matrix) -> None:
     """Write features (n, 13) in the order of ``FEATURES`` at q and qd (n), velocities limited to ``fastest`` (n)."""
     for i in range(q.shape[0]):
         v = max(-fastest[i], min(fastest[i], qd[i]))

@@ -6,6 +6,8 @@ from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.contact_detection import REVERSAL_SPEED, ContactDetector
 from robot_dynamics_ros.control.friction_tracker import FrictionTracker
 from robot_dynamics_ros.control.threshold_fit import STEPS, empty_cells, fit, merge
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Matrix, Vector
 
 MARGIN = 1.5
 """Default ratio of thresholds to the largest residuals in free motion."""
@@ -20,7 +22,20 @@ MOVED = 0.25
 NEEDED = f'move every joint in both directions, faster than {REVERSAL_SPEED:g} rad/s (m/s) for {MOVED:g} s in each'
 
 
-def _collect(size, speed, inertial, time, moved, weight, unit, residual, torque, qd, elapsed) -> bool:
+@compiled(given='residual torque qd elapsed')
+def _collect(
+    size: Matrix,
+    speed: Matrix,
+    inertial: Matrix,
+    time: Matrix,
+    moved: Matrix,
+    weight: Vector,
+    unit: Vector,
+    residual: Vector,
+    torque: Vector,
+    qd: Vector,
+    elapsed: float,
+) -> bool:
     """Add a sample to the cells (n, 2 STEPS^2) and to moved (2, n; s); return whether a joint moves.
 
     ``moved`` is how long a joint has moved in the negative and positive direction. ``residual`` (n) is the one

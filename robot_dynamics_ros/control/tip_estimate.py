@@ -21,7 +21,9 @@ again, the whole estimate is scaled down.
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.jit.kinds import Array3, Matrix, Vector
 from robot_dynamics_ros.model.pseudo_inertia import pseudo_inertia
 
 RADIUS = 0.2
@@ -36,8 +38,9 @@ NEGLIGIBLE = 1e-36
 """Square of an entry beside the diagonal over the product of the two on it, below which it is no longer reduced."""
 
 
+@compiled()
 @kernel
-def project(Q, D, V) -> None:
+def project(Q: Matrix, D: Matrix, V: Matrix) -> None:
     """Write into Q (4, 4) the nearest matrix with eigenvalues >= FLOOR and Q[3, 3] <= 1; D and V (4, 4) are scratch."""
     Q[3, 3] = min(Q[3, 3], 1.0)
     # Cholesky factor of Q - FLOOR 1
@@ -90,7 +93,20 @@ def rotate(D, V, j, k):
         D[j, i], D[k, i] = c * D[j, i] - s * D[k, i], s * D[j, i] + c * D[k, i]
 
 
-def _step(gain, dual, D, V, Q, parameters, mean, Y, s, h, share) -> None:
+@compiled(given='Y s h share')
+def _step(
+    gain: float,
+    dual: Array3,
+    D: Matrix,
+    V: Matrix,
+    Q: Matrix,
+    parameters: Vector,
+    mean: Vector,
+    Y: Matrix,
+    s: Vector,
+    h: float,
+    share: float,
+) -> None:
     """Write Q, the parameters (10) and their mean (10) after ``h`` s with regressor Y (n, 10) and error s (n).
 
     Q = P / (scale scale'), and ``dual`` (10, 4, 4) is the dual basis of the unit parameters' Q: pi_k = <dual_k, Q>, and

@@ -6,6 +6,8 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import IntegerMatrix, Integers, Vector
 
 
 class Limited(IntFlag):
@@ -24,7 +26,17 @@ REASONS = {
 EFFORT, RATE, NOT_FINITE = (int(flag) for flag in Limited)
 
 
-def _limit(limit, rate, last, found_by_joint, limited, enforced, torque, elapsed) -> int:
+@compiled(given='torque elapsed')
+def _limit(
+    limit: Vector,
+    rate: Vector,
+    last: Vector,
+    found_by_joint: Integers,
+    limited: IntegerMatrix,
+    enforced: bool,
+    torque: Vector,
+    elapsed: float,
+) -> int:
     """Limit |torque| <= limit and |torque - last| <= rate elapsed, (n) each, rate 0: none; return the flags.
 
     Writes torque, where the limits are ``enforced``, ``last`` = torque, adds the flags of each joint to

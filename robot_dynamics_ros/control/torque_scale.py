@@ -5,11 +5,14 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Integers, Vector
 
 SMALLEST, LARGEST = 0.01, 100.0
 
 
-def _command(torque, places, scale, out) -> None:
+@compiled(given='torque places scale out')
+def _command(torque: Vector, places: Integers, scale: Vector, out: Vector) -> None:
     """Write out (n) = torque[places] / scale, N m as the motors read them."""
     for k in range(out.shape[0]):
         out[k] = torque[places[k]] / scale[k]

@@ -11,13 +11,16 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Array3, Vector
 
 INTERPOLATIONS = ('linear', 'cubic', 'quintic')
 TIME_RESOLUTION = 1e-9
 """Resolution of ROS stamps, s: the last point is sampled with its velocity despite the rounding of its time."""
 
 
-def sample(starts, coefficients, final, q, qd, qdd, t) -> None:
+@compiled(given='t')
+def sample(starts: Vector, coefficients: Array3, final: Vector, q: Vector, qd: Vector, qdd: Vector, t: float) -> None:
     """Write q = c0 + c1 t + ... + c5 t^5 and its derivatives qd, qdd (n each) at ``t`` s, clamped to the first start.
 
     Reads ``starts`` (segments + 1; s), the times of all points, ``coefficients`` (segments, 6, n), lowest power first,

@@ -19,6 +19,8 @@ from robot_dynamics_ros.control.continuous_joints import nearest, turns
 from robot_dynamics_ros.control.followed import Followed
 from robot_dynamics_ros.control.law import INTERRUPTION, MeasuredState
 from robot_dynamics_ros.control.lead import MIN_LEAD, OUTSIDE, TOO_LONG, Limits
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.robot import Robot
 
 KNOWN_WAY = 0.3
@@ -28,7 +30,17 @@ NEAR = -1
 """Result of ``_farther``: no joint is."""
 
 
-def _farther(turn, tolerance, fastest, reference, expected, q, remaining, moves) -> int:
+@compiled(given='expected q remaining moves')
+def _farther(
+    turn: Vector,
+    tolerance: float,
+    fastest: Vector,
+    reference: Matrix,
+    expected: Vector,
+    q: Vector,
+    remaining: float,
+    moves: bool,
+) -> int:
     """Return a joint that is further from the expected position (n) than allowed, or NEAR.
 
     Allowed is ``tolerance``, or what ``fastest`` (n, rad/s) covers in the ``remaining`` time (s). Where the reference

@@ -14,6 +14,8 @@ import numpy as np
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.continuous_joints import turns
 from robot_dynamics_ros.control.law import MeasuredState, Outcome, Result
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Integers, Vector
 from robot_dynamics_ros.robot import Robot
 
 FASTEST = 3.0
@@ -61,10 +63,13 @@ class _Windows:
         return tuple(vars(self).values())
 
 
+@compiled(given='q qd elapsed continues')
 def _check(
-    fastest, limit, turn,
-    times, before, rate, change, integral, jump, high, low, reported, unreported, wrong,
-    q, qd, elapsed, continues,
+    fastest: Vector, limit: Vector, turn: Vector,
+    times: Vector, before: Vector, rate: Vector, change: Vector, integral: Vector,
+    jump: Vector, high: Vector, low: Vector,
+    reported: Integers, unreported: Integers, wrong: Integers,
+    q: Vector, qd: Vector, elapsed: float, continues: bool,
 ) -> int:  # fmt: skip
     """Compare q and qd (n each), measured ``elapsed`` s after the last ones; return joint * 4 + fault, -1 for none.
 

@@ -12,10 +12,13 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, Key, filled
 from robot_dynamics_ros.evaluation.tiered_compilation import in_threads
 from robot_dynamics_ros.evaluation.wrench_inputs import check_finite, rows_on_links
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Integers, Matrix, Vector
 from robot_dynamics_ros.kernels.divide_and_conquer.free_links import fixed_base, no_wrenches
 from robot_dynamics_ros.kernels.divide_and_conquer.passes import join, separate
 from robot_dynamics_ros.kernels.divide_and_conquer.velocities import angular_velocity, join_rotations
 from robot_dynamics_ros.kernels.wrenches import wrenches_on_links
+from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.assembly import Assembly, AssemblyWorkspace
 from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.model.model import Model
@@ -137,7 +140,20 @@ def _plan(*numbers: int) -> np.ndarray:
     return np.array(numbers, np.int64)
 
 
-def _states(model, assembly, work, q, qd, tau, wrenches, base, gravity, qdd, plan) -> None:
+@compiled(given='q qd tau wrenches base gravity qdd plan')
+def _states(
+    model: ModelArrays,
+    assembly: Assembly,
+    work: AssemblyWorkspace,
+    q: Matrix,
+    qd: Matrix,
+    tau: Matrix,
+    wrenches: Matrix,
+    base: Matrix,
+    gravity: Vector,
+    qdd: Matrix,
+    plan: Integers,
+) -> None:
     """Write qdd (count, nv) for states in rows: the phases plan[0] to, but without, plan[1].
 
     Of the parts, those from plan[2] to, but without, plan[3] are computed; wrenches are in the reference frame plan[4].

@@ -6,8 +6,11 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation.evaluator import Evaluator, filled
+from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
+from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.kernels.friction import friction_torque
+from robot_dynamics_ros.model.model import Friction
 
 
 class JointFriction:
@@ -48,7 +51,8 @@ class JointFriction:
         return filled(given, torque)
 
 
-def _of_state(friction, W, qd, tau, motors, torque) -> bool:
+@compiled(given='qd tau motors torque')
+def _of_state(friction: Friction, W: Matrix, qd: Vector, tau: Vector, motors: Vector, torque: Vector) -> bool:
     """Write torque (nv), ``friction_torque``; return whether all numbers are finite."""
     friction_torque(friction, W, qd, tau, motors, torque)
     total = 0.0
@@ -58,7 +62,8 @@ def _of_state(friction, W, qd, tau, motors, torque) -> bool:
     return total == 0.0
 
 
-def _of_rows(friction, W, qd, tau, motors, torque) -> None:
+@compiled(given='qd tau motors torque')
+def _of_rows(friction: Friction, W: Matrix, qd: Matrix, tau: Matrix, motors: Vector, torque: Matrix) -> None:
     """Write torque (count, nv), ``friction_torque`` of each state."""
     for b in range(torque.shape[0]):
         friction_torque(friction, W, qd[b], tau[b], motors, torque[b])

@@ -2,22 +2,26 @@
 
 import numpy as np
 
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Integers, Matrix, Octets, Vector, Words32
+
 SECOND = 1_000_000_000
 OTHER_LAYOUT = -1
 
 
+@compiled(given='data')
 def read_fields(
-    memory,
-    fixed,
-    numbers,
-    first,
-    places,
-    lower,
-    upper,
-    out,
-    optional,
-    found_optional,
-    data,
+    memory: Octets,
+    fixed: Integers,
+    numbers: Vector,
+    first: Integers,
+    places: Integers,
+    lower: Matrix,
+    upper: Matrix,
+    out: Matrix,
+    optional: Integers,
+    found_optional: Vector,
+    data: bytes,
 ) -> int:
     """Write memory (uint8) = data (bytes) and, for each field f, out[f] (n) = numbers[first[f] + places].
 
@@ -45,13 +49,15 @@ def read_fields(
     return found
 
 
-def write_effort(words, effort, torque, stamp) -> None:
+@compiled(given='torque stamp')
+def write_effort(words: Words32, effort: Vector, torque: Vector, stamp: int) -> None:
     """Write effort (n) = torque (n) and the words (2, int32) of a stamp (ns)."""
     words[0], words[1] = stamp // SECOND, stamp % SECOND
     for k in range(effort.shape[0]):
         effort[k] = torque[k]
 
 
-def write_stamp(words, stamp) -> None:
+@compiled(given='stamp')
+def write_stamp(words: Words32, stamp: int) -> None:
     """Write the words (2, int32) of a stamp (ns)."""
     words[0], words[1] = stamp // SECOND, stamp % SECOND

@@ -5,8 +5,11 @@ quantities, so that both give the same bits.
 """
 
 from robot_dynamics_ros.codegen.compiled_calls import call_rows
+from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.jit.kinds import Vector
 from robot_dynamics_ros.simulation.position_limits import begin_column, end_column, is_beyond, step_within
+from robot_dynamics_ros.simulation.step_arrays import Buffers
 from robot_dynamics_ros.simulation.time_steps import change_velocities, move_positions
 
 ROUNDS = 7
@@ -15,8 +18,9 @@ STANDSTILL = 1e-6
 """rad/s, m/s. Changes of slower velocities are rounding."""
 
 
+@compiled()
 @kernel
-def opposite(change) -> None:
+def opposite(change: Vector) -> None:
     """Write change = -change, so that a step removes an error."""
     for k in range(change.shape[0]):
         change[k] = -change[k]
@@ -60,8 +64,9 @@ def close_velocities(x, calls):
     change_velocities(x)
 
 
+@compiled(given='step')
 @kernel
-def record_jumps(x, nv, step) -> None:
+def record_jumps(x: Buffers, nv: int, step: int) -> None:
     """Write jump: the largest change of velocities by ``close_velocities``, its step number, and the largest velocity.
 
     The change is relative to the largest velocity of the motion so far. At the start jump[2] is ``STANDSTILL``.

@@ -1,6 +1,8 @@
 """Impulses at the position limits, in compiled code."""
 
+from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.simulation.step_arrays import Buffers, Stops
 
 MOST_SWEEPS = 50
 """Number of times that impulses at the position limits are repeated until no joint moves outwards."""
@@ -10,8 +12,9 @@ IMMOVABLE = 1e-10
 """Share of a joint's mobility left by the loops below which they hold it: it is rounding."""
 
 
+@compiled()
 @kernel
-def is_beyond(stops, x, nv) -> bool:
+def is_beyond(stops: Stops, x: Buffers, nv: int) -> bool:
     """Return whether a joint is beyond its position limits; write ``side``."""
     count, beyond = x.u.shape[0] // nv, 0.0
     nq, joints = x.q.shape[0] // count, stops.lower.shape[0]
@@ -34,8 +37,9 @@ def _within(stops, j, side, position) -> float:
     return min(max(position, stops.lower[j]), stops.upper[j])
 
 
+@compiled()
 @kernel
-def stop(stops, x, nv) -> None:
+def stop(stops: Stops, x: Buffers, nv: int) -> None:
     """Write q and qd with all joints within their position limits.
 
     A joint that moves outwards at its limit gets the impulse p that reverses its velocity, times the restitution:
@@ -66,8 +70,9 @@ def stop(stops, x, nv) -> None:
                 break
 
 
+@compiled(given='v')
 @kernel
-def begin_column(x, nv, v) -> None:
+def begin_column(x: Buffers, nv: int, v: int) -> None:
     """Write change = -J M^-1 e, the rates of closed loops that an impulse at joint velocity ``v`` has to avoid."""
     count = x.u.shape[0] // nv
     m = x.change.shape[0] // count
@@ -79,8 +84,9 @@ def begin_column(x, nv, v) -> None:
             x.change[b * m + row] = -rate
 
 
+@compiled(given='v')
 @kernel
-def end_column(x, nv, v) -> None:
+def end_column(x: Buffers, nv: int, v: int) -> None:
     """Write M_inv e = M^-1 e + u, the velocities by an impulse at joint velocity ``v`` with all loops closed.
 
     u = -M^-1 J' (J M^-1 J')^-1 J M^-1 e. Zeros where the loops hold the joint.
@@ -93,8 +99,9 @@ def end_column(x, nv, v) -> None:
             x.M_inv[(b * nv + i) * nv + v] = 0.0 if is_held else velocity
 
 
+@compiled()
 @kernel
-def step_within(stops, x, nv) -> None:
+def step_within(stops: Stops, x: Buffers, nv: int) -> None:
     """Write u, a step that moves joints from beyond their position limits to them: a sum of columns of M_inv."""
     count = x.u.shape[0] // nv
     nq, joints = x.q.shape[0] // count, stops.lower.shape[0]

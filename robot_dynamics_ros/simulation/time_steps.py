@@ -1,8 +1,12 @@
 """One compiled Runge-Kutta step of a batch of states: a stage evaluates the derivatives of the whole batch."""
 
+from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.kernels.friction import friction_of
 from robot_dynamics_ros.kernels.position_steps import position_after, step_velocity
+from robot_dynamics_ros.model.arrays import ModelArrays
+from robot_dynamics_ros.model.model import Friction
+from robot_dynamics_ros.simulation.step_arrays import Buffers, Plan
 
 
 @kernel
@@ -12,8 +16,9 @@ def _add(x, a, y, result):
         result[k] = x[k] + a * y[k]
 
 
+@compiled(given='s')
 @kernel
-def begin_stage(model, plan, x, s) -> None:
+def begin_stage(model: ModelArrays, plan: Plan, x: Buffers, s: int) -> None:
     """Write q_s, qd[s] and u: the state of stage ``s`` > 0."""
     step = plan.h * plan.nodes[s]
     if plan.elementary:
@@ -38,8 +43,9 @@ def _move(model, q, u, end):
         position_after(model, q[b * nq : (b + 1) * nq], u[b * nv : (b + 1) * nv], end[b * nq : (b + 1) * nq])
 
 
+@compiled(given='s')
 @kernel
-def subtract_friction(friction, x, s) -> None:
+def subtract_friction(friction: Friction, x: Buffers, s: int) -> None:
     """Write net, the torque that the joints transmit in stage ``s``: net + friction(qd, net) = tau."""
     nv, qd = friction.load.shape[0], x.qd[s]
     for b in range(qd.shape[0] // nv):
@@ -63,8 +69,9 @@ def subtract_friction(friction, x, s) -> None:
             x.net[b * nv + i] = rest / (1.0 + (ratio if rest > 0.0 else -ratio))
 
 
+@compiled(given='s')
 @kernel
-def end_stage(model, plan, x, s) -> None:
+def end_stage(model: ModelArrays, plan: Plan, x: Buffers, s: int) -> None:
     """Write K[s], unless it is qd[s], and increase the work by that of stage ``s``, once its qdd is known."""
     nv, qd = model.S.shape[0] - 1, x.qd[s]
     if not plan.elementary:
@@ -83,8 +90,9 @@ def end_stage(model, plan, x, s) -> None:
             x.work[k] = x.work[k] + step * net[k] * qd[k]
 
 
+@compiled()
 @kernel
-def end_step(model, plan, x) -> None:
+def end_step(model: ModelArrays, plan: Plan, x: Buffers) -> None:
     """Write q and qd[0] after the step."""
     if not plan.semi_implicit:
         _weighted_sum(plan, x.qd if plan.elementary else x.K, x.u)
@@ -96,8 +104,9 @@ def end_step(model, plan, x) -> None:
     move_positions(model, plan, x)
 
 
+@compiled()
 @kernel
-def move_positions(model, plan, x) -> None:
+def move_positions(model: ModelArrays, plan: Plan, x: Buffers) -> None:
     """Write q = q (+) u."""
     if plan.elementary:
         _add(x.q, 1.0, x.u, x.q)
@@ -105,8 +114,9 @@ def move_positions(model, plan, x) -> None:
         _move(model, x.q, x.u, x.q)
 
 
+@compiled()
 @kernel
-def change_velocities(x) -> None:
+def change_velocities(x: Buffers) -> None:
     """Write qd[0] = qd[0] + u."""
     _add(x.qd[0], 1.0, x.u, x.qd[0])
 

@@ -4,13 +4,32 @@ With a torque of Python the same functions are called stage by stage, so that bo
 """
 
 from robot_dynamics_ros.codegen.compiled_calls import call_rows
+from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.jit.kinds import Array3, Matrix
+from robot_dynamics_ros.model.arrays import ModelArrays
+from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.simulation.loop_projection import close_positions, close_velocities, record_jumps
 from robot_dynamics_ros.simulation.position_limits import is_beyond, stop
+from robot_dynamics_ros.simulation.step_arrays import Buffers, Calls, Plan, Stops
 from robot_dynamics_ros.simulation.time_steps import begin_stage, end_stage, end_step, is_finite, subtract_friction
 
 
-def trajectory(model, plan, x, calls, torque, friction, stops, q, qd, work, first, count) -> int:
+@compiled(given='first count')
+def trajectory(
+    model: ModelArrays,
+    plan: Plan,
+    x: Buffers,
+    calls: Calls,
+    torque: Array3,
+    friction: Friction,
+    stops: Stops,
+    q: Matrix,
+    qd: Matrix,
+    work: Matrix,
+    first: int,
+    count: int,
+) -> int:
     """Write q (samples, all nq), qd (samples, all nv) and work (samples, all) of all steps of ``count`` states.
 
     ``first`` is the number of their first state among all. ``torque`` (1 or all, 1 or steps, nv) is held during each

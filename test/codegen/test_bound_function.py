@@ -16,6 +16,7 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.bound_function import FILES, bound
 from robot_dynamics_ros.control import (
+    adaptation,
     compensation,
     friction_tracker,
     joint_order,
@@ -25,10 +26,13 @@ from robot_dynamics_ros.control import (
 )
 from robot_dynamics_ros.control.trajectory import Trajectory, sample
 from robot_dynamics_ros.evaluation import friction
+from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
+from robot_dynamics_ros.jit.kinds import Vector
 from robot_dynamics_ros.model.model import Friction
-from robot_dynamics_ros.simulation.step_arrays import Buffers, Plan
-from robot_dynamics_ros.simulation.time_steps import end_step
+from robot_dynamics_ros.simulation.position_limits import is_beyond
+from robot_dynamics_ros.simulation.step_arrays import Buffers, Plan, Stops
+from robot_dynamics_ros.simulation.time_steps import change_velocities, end_step
 
 pytestmark = pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: machine code is not used')
 
@@ -197,13 +201,48 @@ def test_arrays_from_another_process_are_accepted():
 
 def test_arguments_to_be_bound_must_be_contiguous():
     with pytest.raises(TypeError, match='C-contiguous'):
-        bound(joint_order.gather, np.zeros(8)[::2], then=(ORDER, np.zeros(4)))
+        bound(adaptation._equal, np.zeros(2 * N)[::2], then=(np.zeros(N),))
+
+
+PLAN = Plan(0.5, np.zeros(1), np.ones(1), True, True, False, False, False, False, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ('function', 'fixed', 'then', 'refusal'),
+    [
+        (adaptation._equal, (np.zeros(N, np.float32),), (np.zeros(N),), 'computed: .* float64 with 1 axis, .* float32'),
+        (adaptation._equal, (np.zeros((1, N)),), (np.zeros(N),), 'computed: .* with 1 axis, .* with 2 axes'),
+        (adaptation._equal, (np.zeros(N),), (np.zeros(N, int),), 'sent: .* float64 with 1 axis, .* int64'),
+        (adaptation._equal, ([0.0],), (np.zeros(N),), 'computed: expected .*, got list'),
+        (adaptation._equal, (), (np.zeros(N),), 'expected arguments computed, got 0'),
+        (adaptation._equal, (np.zeros(N),), (), 'expected arguments sent, got 0'),
+        (reference._extrapolate, (np.zeros((4, N)), np.zeros(4, int), 1, *np.zeros((3, N))), (0,), 'age_limit: .* int'),
+        (change_velocities, (Buffers.of(PLAN, 1, N, N)._replace(qd=np.zeros(N)),), (), r'x\.qd: .* with 2 axes'),
+        (change_velocities, (PLAN,), (), 'x: expected Buffers, got Plan'),
+        (
+            is_beyond,
+            (Stops(*np.zeros((2, 0), int), *np.zeros((2, 0)), 0.0), Buffers.of(PLAN, 1, N, N), True),
+            (),
+            'nv: ',
+        ),
+    ],
+    ids=lambda it: getattr(it, '__name__', None),
+)
+def test_arguments_of_another_kind_than_the_declared_one_are_refused_by_name(function, fixed, then, refusal):
+    name = f'{function.__module__}.{function.__name__}'.removeprefix('robot_dynamics_ros.')
+    with pytest.raises(TypeError, match=f'^{name}: {refusal}'):
+        bound(function, *fixed, then=then)
+
+
+def test_functions_that_are_not_declared_are_refused_by_name():
+    with pytest.raises(TypeError, match=r'^control\.joint_order\.places_of: expected a function that is declared'):
+        bound(joint_order.places_of, then=(np.zeros(N),))
 
 
 @pytest.mark.parametrize('flag', [True, False])
 def test_a_bool_in_a_bound_tuple_is_a_condition(flag):
     """``semi_implicit``: positions move at the velocity after the step, otherwise by the sum over the stages."""
-    plan = Plan(0.5, np.zeros(1), np.ones(1), flag, True, False, False, False, False, 1, 1)
+    plan = PLAN._replace(semi_implicit=flag)
     x = Buffers.of(plan, 1, N, N)
     x.q[:], x.qd[:], x.qdd[:] = 1.0, 1.0, 2.0
     bound(end_step, Robot.named('aubo_i5').model.arrays, plan, x)()
@@ -211,7 +250,8 @@ def test_a_bool_in_a_bound_tuple_is_a_condition(flag):
 
 
 def test_the_annotation_says_what_is_returned():
-    def wrong(values) -> int:
+    @compiled(given='values')
+    def wrong(values: Vector) -> int:
         values[0] = 1.0
 
     with pytest.raises(TypeError, match='expected a function that returns int64, got none'):
