@@ -24,7 +24,6 @@ SCRIPTS = (
     'calls_from_python',
     'every_quantity',
     'larger_robots',
-    'divide_and_conquer',
     'compiled_loops',
     'casadi_c',
     'exported_c',

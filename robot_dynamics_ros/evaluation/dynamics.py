@@ -4,11 +4,9 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.algorithms.table import METHODS
-from robot_dynamics_ros.evaluation import divide_and_conquer
 from robot_dynamics_ros.evaluation.actuated_torques import actuated_torques
 from robot_dynamics_ros.evaluation.described_robot import ALIGNED, DescribedRobot
 from robot_dynamics_ros.evaluation.evaluator import written
-from robot_dynamics_ros.jit.at_first_use import AtFirstUse
 
 
 class Dynamics(DescribedRobot):
@@ -89,9 +87,8 @@ class Dynamics(DescribedRobot):
 
         tau_s is ``spring_torque``. Closed loops stay closed: their errors decay (``with_loops``). The motion of a
         moving base is prescribed; for a floating base use a free joint. Raises ModelError for a joint without inertia,
-        by divide and conquer for a link without, and ArgumentError for an unknown ``method``. By mass matrix: Walker &
-        Orin 1982, method 3; by articulated bodies: Featherstone & Orin 2000, eq. 12 to 14; by divide and conquer:
-        Featherstone 1999; with closed loops: Featherstone & Orin 2000, eq. 15 to 21.
+        and ArgumentError for an unknown ``method``. By mass matrix: Walker & Orin 1982, method 3; by articulated
+        bodies: Featherstone & Orin 2000, eq. 12 to 14; with closed loops: eq. 15 to 21.
 
         Parameters
         ----------
@@ -115,9 +112,8 @@ class Dynamics(DescribedRobot):
         base_acceleration : array_like, (..., 6), optional
             Acceleration of the base's origin in the same form; rad/s^2, m/s^2. The linear part is the classical one:
             the reading of an accelerometer at the origin plus gravity.
-        method : {None, 'articulated', 'mass_matrix', 'divide_and_conquer'}
-            By articulated bodies, by the factorised mass matrix, or by divide and conquer, which uses several cores for
-            large robots. Default: the first or the second, whichever is faster for its tree.
+        method : {None, 'articulated', 'mass_matrix'}
+            By articulated bodies or by the factorised mass matrix. Default: whichever is faster for the robot's tree.
 
         Returns
         -------
@@ -128,12 +124,8 @@ class Dynamics(DescribedRobot):
             return self._evaluate('forward_dynamics', self._inputs, out, q, qd, tau)
         name = 'forward_dynamics'
         if method is not None:
-            method = validation.choice('method', method, [*METHODS, divide_and_conquer.METHOD])
+            method = validation.choice('method', method, list(METHODS))
             name = f'forward_dynamics_by_{method}'
-        if method == divide_and_conquer.METHOD:
-            base = base_velocity, base_acceleration
-            by = self._divide_and_conquer
-            return divide_and_conquer.evaluate(self._evaluator, by, out, wrenches, reference_frame, base, q, qd, tau)
         if base_velocity is None and base_acceleration is None:
             if wrenches is None:
                 return self._evaluate(name, self._inputs, out, q, qd, tau)
@@ -207,8 +199,3 @@ class Dynamics(DescribedRobot):
         if wrenches is None:
             return self._evaluate(name, self._inputs, out, *vectors)
         return self._evaluate((name, reference_frame), self._inputs, out, *vectors, wrenches)
-
-    @AtFirstUse
-    def _divide_and_conquer(self) -> divide_and_conquer.DivideAndConquer:
-        """Order and workspaces of forward dynamics by divide and conquer."""
-        return divide_and_conquer.DivideAndConquer(self._model, self._setting.threads)

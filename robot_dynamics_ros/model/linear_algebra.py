@@ -50,15 +50,3 @@ def cross(a, b) -> np.ndarray:
 def determinant(matrix) -> float:
     """Return the determinant of a matrix (3, 3)."""
     return dot(matrix[0], cross(matrix[1], matrix[2]))
-
-
-def symmetric_inverse(matrix) -> np.ndarray:
-    """Return the inverse (3, 3) of a symmetric positive definite matrix (3, 3), by its factors L D L'."""
-    (xx, xy, xz), (_, yy, yz), (_, _, zz) = np.asarray(matrix, float).tolist()
-    a, b = xy / xx, xz / xx
-    d = yy - a * xy
-    c = (yz - b * xy) / d
-    D = np.array([xx, d, zz - b * xz - c * c * d])
-    L_inverse = np.array([[1.0, 0.0, 0.0], [-a, 1.0, 0.0], [a * c - b, -c, 1.0]])
-    W = L_inverse / np.sqrt(D)[:, None]
-    return product(W.T, W)

@@ -20,7 +20,6 @@ import pytest
 from robot_dynamics_ros import Coupling, Payload, Robot
 from robot_dynamics_ros.algorithms.choice import MOST_VELOCITIES_IN_A_ROW
 from robot_dynamics_ros.algorithms.table import ALGORITHMS, BY_METHOD, OF_A_FRAME, OF_FRAMES, OPERATIONAL_SPACE
-from robot_dynamics_ros.evaluation import divide_and_conquer
 from robot_dynamics_ros.jit.decorators import Kernel
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.model.regrouping import MOST_LINKS_IN_A_ROW
@@ -31,7 +30,7 @@ SIZES = (9, 10, MOST_VELOCITIES_IN_A_ROW, MOST_VELOCITIES_IN_A_ROW + 1, MOST_LIN
 """Numbers of velocities of chains: two for each choice by size."""
 SITUATION = pytest.mark.parametrize('situation', SITUATIONS)
 SIZE = pytest.mark.parametrize('size', SIZES)
-METHODS = (None, 'articulated', 'mass_matrix', 'divide_and_conquer')
+METHODS = (None, 'articulated', 'mass_matrix')
 OF_TWO_FRAMES = [size for size in SIZES if size > MOST_VELOCITIES_IN_A_ROW]
 
 
@@ -100,8 +99,7 @@ def acting(c, situation):
 
 @SITUATION
 @SIZE
-def test_accelerations_under_springs_wrenches_and_base_motions(size, situation, monkeypatch):
-    monkeypatch.setattr(divide_and_conquer, 'LEAST_LINKS_OF_A_THREAD', 4)  # more than one part
+def test_accelerations_under_springs_wrenches_and_base_motions(size, situation):
     c = case(size, situation)
     robot, q, qd, tau = c.robot, c.q, c.qd, c.tau
     assert np.abs(robot.spring_torque(q, qd)).max() > 1.0

@@ -110,12 +110,8 @@ def test_coordinates_that_are_no_angles_have_no_limit(kind):
 
 def test_positions_are_checked_where_no_kernel_reads_them():
     robot, q = robot_of('aubo_i5'), np.full(6, 1e15)
-    for refused in (
-        lambda: robot.integrate(q, np.zeros(6)),
-        lambda: robot.forward_dynamics(q, q, q, method='divide_and_conquer'),
-    ):
-        with pytest.raises(ArgumentError, match="the angle 1e\\+15 rad of joint 'shoulder_joint' is not below"):
-            refused()
+    with pytest.raises(ArgumentError, match="the angle 1e\\+15 rad of joint 'shoulder_joint' is not below"):
+        robot.integrate(q, np.zeros(6))
 
 
 def test_batches_that_do_not_broadcast_are_named_with_their_shapes():

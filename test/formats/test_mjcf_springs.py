@@ -59,7 +59,7 @@ def test_spring_torques_and_accelerations_are_mujocos():
     assert not leg().spring_torque([0.2, np.pi / 6, 0.7, 0.0], np.zeros(4)).any()
 
 
-@pytest.mark.parametrize('method', [None, 'mass_matrix', 'articulated', 'divide_and_conquer'])
+@pytest.mark.parametrize('method', [None, 'mass_matrix', 'articulated'])
 def test_every_method_of_forward_dynamics_has_the_springs(method):
     q, qd, tau = STATES
     qdd = leg().forward_dynamics(q, qd, tau, method=method)

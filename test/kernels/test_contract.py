@@ -13,7 +13,6 @@ from support import random_trees as trees
 import pytest
 
 import robot_dynamics_ros
-from robot_dynamics_ros.model.assembly import Assembly
 
 PACKAGE = Path(robot_dynamics_ros.__file__).parent
 FOLDER = PACKAGE / 'kernels'
@@ -32,7 +31,6 @@ ARRAYS = trees.arrays_of(trees.random_joints(0))
 LINK_NUMBERS = {'i', 'j', 'k', 'p', 'stop', 'reference_frame', 'row', 'column', 'constraint'}
 OF_THE_TREE = {'joints_to_link', 'link_before'}  # kernels that return an integer of the model
 INTEGERS = {f'model.{name}' for name, array in ARRAYS._asdict().items() if array.dtype.kind == 'i'}
-INTEGERS |= {f'assembly.{name}' for name in Assembly._fields if name != 'Phi'}
 
 
 # the rules

@@ -1,4 +1,4 @@
-"""Products, inverses, rotations and angles of models: exact where they claim it, and as near as rounding allows."""
+"""Products, determinants, rotations and angles of models: exact where they claim it, and as near as rounding allows."""
 
 from support.rounding import bound
 
@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.model import untrusted_values
-from robot_dynamics_ros.model.linear_algebra import determinant, product, symmetric_inverse
+from robot_dynamics_ros.model.linear_algebra import determinant, product
 from robot_dynamics_ros.model.rotations import sine_and_cosine
 
 
@@ -55,13 +55,7 @@ def test_rotations_in_yaml_are_the_models_to_the_bit(name):
 
 
 @pytest.mark.parametrize('condition', [1.0, 1e3, 1e9])
-def test_inverses_of_inertias(condition):
+def test_determinants_of_inertias(condition):
     for R in ROTATIONS:
         inertia = R @ np.diag([1.0, 0.9, 1.0 / condition]) @ R.T
-        inertia = 0.5 * (inertia + inertia.T)
-        inverse = symmetric_inverse(inertia)
-        assert np.array_equal(inverse, inverse.T)
-        # each entry of the residual is a sum of three products, the largest of about the condition
-        largest = bound(20, 3, condition)
-        assert np.abs(inertia @ inverse - np.eye(3)).max() < largest
-        assert determinant(inertia) == pytest.approx(0.9 / condition, rel=largest)
+        assert determinant(inertia) == pytest.approx(0.9 / condition, rel=bound(20, 3, condition))

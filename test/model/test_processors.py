@@ -31,7 +31,6 @@ DEPENDENT = {
 MOMENTS = {'linalg'}, 'principal moments, which decide whether a body is refused or reported'
 ALLOWED = {
     'model/audit.py': MOMENTS,
-    'model/assembly.py': MOMENTS,
     'payload.py': MOMENTS,
     'model/pseudo_inertia.py': ({'linalg', 'log', 'exp'}, 'coordinates of a body, for optimizers'),
     'model/configuration.py': ({'linalg', 'sum', 'sin', 'cos', 'tan', 'sinc', 'arctan2'}, 'positions of joints'),

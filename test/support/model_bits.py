@@ -11,7 +11,6 @@ import numpy as np
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.library import model_names
-from robot_dynamics_ros.model.assembly import Assembly
 from robot_dynamics_ros.model.pseudo_inertia import parameters_of_log_cholesky
 from robot_dynamics_ros.model.regrouping import regrouped
 from robot_dynamics_ros.model.rotations import from_rpy
@@ -109,8 +108,6 @@ def main(paths: list[str]) -> None:
             found[Path(path).name] = model_bits(Robot.from_urdf(path))
         except ModelError as error:  # an empty robot
             found[path] = [str(error)]
-    arm = named['aubo_i5']._model
-    found['inverse inertias'] = [bits(Assembly.of(arm.arrays, arm.link_names).Phi)]
     found['log-Cholesky'] = [bits(parameters_of_log_cholesky(np.linspace(-1.3, 0.7, 10)))]
     print(json.dumps(found))  # noqa: T201 (what the caller reads)
 

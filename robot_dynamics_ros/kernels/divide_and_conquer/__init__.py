@@ -1,1 +1,0 @@
-"""Kernels of forward dynamics by divide and conquer (Featherstone 1999)."""
