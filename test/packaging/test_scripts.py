@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 from support.project_files import COMMANDS, ROOT, SHELL_FILES
 
@@ -197,38 +196,6 @@ def test_bootstrap_shows_the_log_of_a_failure_and_tries_again_with_the_same_dist
         assert 'No matching distribution found' in output
         assert 'failed while installing the requirements, with ROS 2 Jazzy' in output
     assert (bootstrap.folder / 'clone' / '.venv' / 'asked').read_text(encoding='utf-8').split() == 2 * asked
-
-
-@pytest.mark.parametrize(
-    ('user', 'apt_get', 'expected'),
-    [
-        (0, 'exit 0', 'installing Chromium'),
-        (0, 'exit 100', 'Chromium could not be installed'),
-        (1000, 'exit 0', 'no Chromium here'),
-    ],
-)
-def test_bootstrap_installs_a_browser_where_it_can(bootstrap, user, apt_get, expected):
-    tools, asked = bootstrap.folder / 'tools', bootstrap.folder / 'asked'
-    tools.mkdir()
-    for folder in ('/bin', '/usr/bin'):
-        for path in Path(folder).iterdir():
-            if 'chrom' not in path.name and not (tools / path.name).is_symlink():
-                (tools / path.name).symlink_to(path)
-    for name in ('apt-get', 'id'):
-        (tools / name).unlink(missing_ok=True)
-    stand_in(tools, 'id', user)
-    stand_in(tools, 'apt-get', f'"$@" >> "{asked}"; {apt_get}')
-    # a Python that makes no .venv, so that the run ends before anything is fetched
-    code, output = bootstrap('--test', PYTHON=stand_in(bootstrap.folder, 'python', '3.11'), PATH=str(tools))
-    assert code != 0
-    assert 'failed while installing the requirements' in output
-    assert expected in output
-    assert ('apt-get install chromium' in output) == (expected != 'installing Chromium')
-    calls = [line.split() for line in asked.read_text(encoding='utf-8').splitlines()] if asked.exists() else []
-    wanted = [] if user else [['update'], ['chromium', 'fonts-dejavu-core']]
-    assert [[word for word in call if word in ('update', 'chromium', 'fonts-dejavu-core')] for call in calls] == (
-        wanted if apt_get == 'exit 0' else wanted[:1]
-    )
 
 
 def test_bootstrap_refuses_an_unknown_argument(bootstrap):
