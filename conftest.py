@@ -1,8 +1,8 @@
 """What tests need beyond pytest: all of it for scripts/test, whatever is there for ``colcon test``.
 
 ``colcon test`` (known by its prefix of test names) leaves out test files that import a package that is not installed,
-and names both at the end. Everywhere else a missing package is an error. Without files or folders it runs ``QUICK``,
-and so does ``scripts/test --quick``.
+and names both at the end. Everywhere else a missing package is an error. Without files or folders it runs what is
+marked as quick.
 """
 
 import ast
@@ -14,36 +14,26 @@ import pytest
 
 TESTS = Path(__file__).parent / 'test'
 BESIDE = (TESTS, TESTS.parent / 'fuzz')
-LEFT_OUT, NOT_QUICK = pytest.StashKey(), pytest.StashKey()
-QUICK = (
-    'control',
-    'messages',
-    'native',
-    'evaluation/test_closed_loops',
-    'evaluation/test_facade',
-    'formats/test_aubo_i5',
-    'formats/test_library',
-    'formats/test_urdf',
-    'nodes/test_dynamics_server',
-    'nodes/test_gravity_compensation',
-    'nodes/test_torque_controller',
-    'robot/test_payload',
-)
-"""Folders and files that show within a minute or two that library and nodes work."""
+LEFT_OUT = pytest.StashKey[dict]()
 
 
 def pytest_addoption(parser):
     """Let the settings of pytest-timeout stand in pyproject.toml also where it is not installed."""
-    parser.addoption('--quick', action='store_true', help='run a selection of the tests that takes a minute or two')
     if find_spec('pytest_timeout') is None:
         parser.addini('timeout', 'of no effect without pytest-timeout')
 
 
 def pytest_configure(config):
-    """Likewise for its marker."""
+    """Likewise for its marker; select what is quick for ``colcon test`` without files or folders."""
     if find_spec('pytest_timeout') is None:
         config.addinivalue_line('markers', 'timeout: of no effect without pytest-timeout')
-    config.stash[LEFT_OUT], config.stash[NOT_QUICK] = {}, []
+    config.stash[LEFT_OUT] = {}
+    if _only_quick(config):
+        config.option.markexpr = 'quick and not slow'
+
+
+def _only_quick(config) -> bool:
+    return bool(config.getoption('junitprefix')) and config.args_source is not config.ArgsSource.ARGS
 
 
 @cache
@@ -69,18 +59,9 @@ def missing(path: Path) -> frozenset:
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Leave a file out that is not quick, and for ``colcon test`` one that can't be imported."""
-    by_colcon, quick = config.getoption('junitprefix'), config.getoption('quick')
-    if not (by_colcon or quick) or TESTS not in collection_path.parents or collection_path.suffix != '.py':
-        return None
-    name = collection_path.relative_to(TESTS).with_suffix('').as_posix()
-    is_test = collection_path.name.startswith('test_')
-    quick = quick or config.args_source is not config.ArgsSource.ARGS
-    if is_test and quick and not {name, name.split('/')[0]} & {*QUICK}:
-        config.stash[NOT_QUICK].append(name)
-        return True
-    lacks = missing(collection_path)
-    if lacks and is_test:
+    """Leave a file out for ``colcon test`` that can't be imported."""
+    of_tests = TESTS in collection_path.parents and collection_path.match('test_*.py')
+    if config.getoption('junitprefix') and of_tests and (lacks := missing(collection_path)):
         config.stash[LEFT_OUT][collection_path.relative_to(TESTS).as_posix()] = lacks
         return True
     return None
@@ -88,10 +69,9 @@ def pytest_ignore_collect(collection_path, config):
 
 def pytest_terminal_summary(terminalreporter, config):
     """Name what was left out."""
-    if config.stash[NOT_QUICK]:
+    if _only_quick(config):
         terminalreporter.write_line(
-            f'quick tests alone: {len(config.stash[NOT_QUICK])} more files of tests are run by scripts/test, or by'
-            ' colcon test --pytest-args test'
+            'quick tests alone: the others are run by scripts/test, or by colcon test --pytest-args test'
         )
     for name, packages in sorted(config.stash[LEFT_OUT].items()):
         terminalreporter.write_line(f'left out: {name}, for not installed: {", ".join(sorted(packages))}')

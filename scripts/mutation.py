@@ -44,7 +44,7 @@ MEMORY = 8 << 30
 """Largest address space of a process, bytes, so that a huge array fails without harm to the machine."""
 LONG = 1.0
 """CPU s; a test that is slower under coverage, or that fails without compiled kernels, is left out."""
-OPTIONS = ['-q', '-p', 'no:cacheprovider', '-m', 'not compiled', '--continue-on-collection-errors']
+OPTIONS = ['-q', '-p', 'no:cacheprovider', '-m', 'not compiled and not slow', '--continue-on-collection-errors']
 IMPORT = 'import'
 """Used instead of a test file for lines that are executed on import."""
 UNDETECTED, DETECTED, IMPORT_FAILED, KILLED, UNTRIED = range(5)

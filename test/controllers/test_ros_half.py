@@ -15,6 +15,8 @@ import yaml
 
 from robot_dynamics_ros.nodes.parameter_definitions import definition, definitions_of
 
+pytestmark = pytest.mark.ros
+
 PACKAGE = TREE / 'robot_dynamics_controllers'
 SOURCE = PACKAGE / 'src'
 CONTROLLER = 'feedforward_effort_controller'

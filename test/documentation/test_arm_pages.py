@@ -25,6 +25,8 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.compensation_policy import CompensationPolicy
 from robot_dynamics_ros.nodes.bringup import NODES
 
+pytestmark = pytest.mark.ros
+
 HOW_TO = Path(__file__).resolve().parents[2] / 'doc' / 'how_to'
 ORDER = ('dynamics_server', 'feedforward_node', 'torque_controller')
 """Of starts: the server first, as bringup does."""

@@ -20,6 +20,8 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import KINDS
 
+pytestmark = [pytest.mark.plain, pytest.mark.ros]
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(robot_dynamics_ros.__file__).parent
 REST = np.zeros(6)

@@ -97,6 +97,7 @@ def acting(c, situation):
         yield from ({**form, **base} for form in forms)
 
 
+@pytest.mark.rounding
 @SITUATION
 @SIZE
 def test_accelerations_under_springs_wrenches_and_base_motions(size, situation):
@@ -118,6 +119,7 @@ def test_accelerations_under_springs_wrenches_and_base_motions(size, situation):
             assert np.abs(found - expected).max() < error, (method, more)
 
 
+@pytest.mark.rounding
 @SITUATION
 @SIZE
 def test_operational_space_of_a_frame(size, situation):
@@ -153,6 +155,7 @@ def of_matrices(c, links) -> dict:
     }
 
 
+@pytest.mark.rounding
 @SITUATION
 @pytest.mark.parametrize('size', OF_TWO_FRAMES)
 def test_operational_space_of_two_frames(size, situation):
@@ -166,6 +169,7 @@ def test_operational_space_of_two_frames(size, situation):
         assert np.abs(found - matrix).max() < bound(100, size, condition, np.abs(matrix).max()), name
 
 
+@pytest.mark.rounding
 @SITUATION
 @pytest.mark.parametrize('more', [0, 1])
 def test_mobility_of_as_many_frames_as_a_workspace_holds_and_of_one_more(situation, more):
@@ -179,6 +183,7 @@ def test_mobility_of_as_many_frames_as_a_workspace_holds_and_of_one_more(situati
     assert np.abs(found - expected).max() < bound(20, c.robot.nv, np.linalg.cond(c.M), np.abs(expected).max())
 
 
+@pytest.mark.rounding
 @SITUATION
 @SIZE
 def test_regrouped_inertias_have_the_energy_of_the_bodies(size, situation):
@@ -187,6 +192,7 @@ def test_regrouped_inertias_have_the_energy_of_the_bodies(size, situation):
     assert abs(0.5 * c.qd @ c.M @ c.qd - energy) < bound(20, size**2, 1.0, np.abs(c.M).max() * np.abs(c.qd).max() ** 2)
 
 
+@pytest.mark.rounding
 @SITUATION
 def test_compiled_steps_and_steps_from_python_are_the_same_motion(situation):
     c = case(SIZES[0], situation)

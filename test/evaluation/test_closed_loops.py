@@ -16,6 +16,8 @@ from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Model
 
+pytestmark = [pytest.mark.plain, pytest.mark.quick]
+
 CRANK, COUPLER, ROCKER, BASE = 0.3, 0.7, 0.5, 0.8  # m
 
 
@@ -78,6 +80,7 @@ def test_closed_states_are_closed():
     assert ROBOT.close_loops(q[0, 0]).qd is None
 
 
+@pytest.mark.rounding
 def test_velocities_are_the_nearest_in_kinetic_energy():
     q, _ = states(ROBOT)
     qd = np.array([1.0, 2.0, -1.0])
@@ -221,6 +224,7 @@ def test_the_angle_of_a_spring_is_right_up_to_half_a_turn(angle):
     )
 
 
+@pytest.mark.rounding
 def test_coupled_joints_move_together():
     robot = ROBOT.with_loops([Coupling('rocker', 'crank', (0.2, -0.5, 0.3)), Coupling('coupler', None, (0.1,))])
     q, qd = robot.close_loops([0.4, 0.0, 0.0], [1.0, 2.0, 3.0])
@@ -366,6 +370,7 @@ def test_wrong_torques_of_closing_joints_are_refused(torques, error, message):
         two.closure_torque(np.zeros(3), torques)
 
 
+@pytest.mark.rounding
 def test_a_closure_without_effect_changes_nothing():
     q, qd = states(ROBOT)
     lone = LoopClosure('on the axis', None, at(0.0), 'crank_link', at(0.0))

@@ -28,6 +28,8 @@ from robot_dynamics_ros import Payload, Robot, validation
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.evaluation import wrench_inputs
 
+pytestmark = pytest.mark.quick
+
 OPERATIONAL = (  # not of every robot: test_operational_space.py
     'consistent_inverse',
     'nullspace_projector',

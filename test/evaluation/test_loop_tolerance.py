@@ -44,6 +44,7 @@ def of_size(mechanism: Mechanism, size: float) -> Mechanism:
     return dataclasses.replace(mechanism, joints=joints, loops=loops)
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('angle', [0.0, 5e-12, 1e-9, 1e-8, 1e-7, 1e-6])
 def test_a_planar_linkage_with_rounded_axes_moves(angle):
     q, qd, tau = STATE

@@ -65,6 +65,7 @@ def peer(name):
     return mechanism, mechanism.robot.with_loops(mechanism.loops, gain=0.0), accelerations
 
 
+@pytest.mark.rounding
 @NAME
 @SEED
 def test_accelerations(name, seed):

@@ -17,6 +17,8 @@ from robot_dynamics_ros.model.joint_types import KINDS
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES
 
+pytestmark = pytest.mark.plain
+
 STEP = 1e-6  # s
 
 

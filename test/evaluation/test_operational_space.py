@@ -11,6 +11,8 @@ from robot_dynamics_ros.errors import ModelError, SingularError
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES
 
+pytestmark = pytest.mark.plain
+
 LINK = 'ee_link'
 STEP = 1e-30
 FRAME = pytest.mark.parametrize('frame', FRAMES)

@@ -19,6 +19,8 @@ from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES
 
+pytestmark = pytest.mark.plain
+
 FRAME = pytest.mark.parametrize('frame', FRAMES)
 HANDS = 'link_9', 'link_16'
 """Links at the ends of two arms."""
@@ -59,6 +61,7 @@ def transposed(matrix):
     return np.swapaxes(matrix, -1, -2)
 
 
+@pytest.mark.rounding
 @pytest.mark.compiled
 @FRAME
 def test_inertia_and_its_inverses_are_those_of_the_mass_matrix(frame):
@@ -112,6 +115,7 @@ def test_wrenches_accelerate_all_frames_as_asked(frame):
     assert one.shape == (5, 12) and np.allclose(one[0], bias[0]) and not np.allclose(one[1], bias[1])
 
 
+@pytest.mark.rounding
 @pytest.mark.compiled
 @FRAME
 def test_a_frame_after_many_joints(frame):
@@ -188,6 +192,7 @@ def test_names_that_are_refused(name):
         getattr(robot, name)(np.where(q < 0.0, np.nan, q), HANDS)
 
 
+@pytest.mark.rounding
 @pytest.mark.compiled
 @pytest.mark.parametrize('links', [('link_9', 'link_9'), ('link_9', 'link_5'), ('link_9', 'link_16', 'link_8')])
 def test_no_inertia_where_frames_depend_on_each_other(links):
@@ -203,6 +208,7 @@ def test_no_inertia_where_frames_depend_on_each_other(links):
     assert trees.relative_error(A, J @ robot.mass_matrix_inverse(q) @ transposed(J)) < bound(50, robot.nv)
 
 
+@pytest.mark.rounding
 def test_more_frames_than_the_workspace_has_columns_for():
     """The inverse of the inertia is then computed by M^-1."""
     robot = Robot(Model.of('short', trees.BASE, trees.random_joints(4, count=2, chain=1.0)))

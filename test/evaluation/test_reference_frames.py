@@ -11,6 +11,8 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.validation import REFERENCE_FRAMES
 
+pytestmark = pytest.mark.plain
+
 LINK = pytest.mark.parametrize(
     ('name', 'link'), [('aubo_i5', 'ee_link'), ('aubo_i5', 'foreArm_Link'), ('tree', 'tool'), ('tree', 'flag')]
 )

@@ -16,6 +16,8 @@ from robot_dynamics_ros.kernels.rnea import rnea
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 from robot_dynamics_ros.validation import REFERENCE_FRAMES as FRAMES
 
+pytestmark = pytest.mark.plain
+
 # What is refused, and by which name
 
 

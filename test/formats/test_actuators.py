@@ -15,6 +15,8 @@ from robot_dynamics_ros.formats.untrusted_text import MAX_BYTES
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.model import Model
 
+pytestmark = pytest.mark.plain
+
 FIGURES = {
     'gear_ratio': {'a': 100, 'b': 50},
     'torque_constant': {'a': 8.5, 'b': 7},

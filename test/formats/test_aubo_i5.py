@@ -19,6 +19,8 @@ from robot_dynamics_ros.kernels.rnea import rnea
 from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
 
+pytestmark = pytest.mark.quick
+
 CONFIG = share_folder() / 'config' / 'aubo_i5.yaml'
 JOINTS, LINKS = FACTS['joint_names'], FACTS['link_names']
 # The lecture's table 4.5: mass, centre, diagonal of the inertia about the centre, in the frames of the URDF.

@@ -17,6 +17,8 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.dh import DHRow, model_from_dh
 from robot_dynamics_ros.formats.library import named_model
 
+pytestmark = pytest.mark.plain
+
 FACTS = yaml.safe_load((Path(__file__).parents[1] / 'data' / 'aubo_i5_facts.yaml').read_text(encoding='utf-8'))
 GEOMETRY = FACTS['geometry']
 JOINTS, LINKS = FACTS['joint_names'], FACTS['link_names']
@@ -100,6 +102,7 @@ def tip(robot, table, q):
     return robot.link_pose(q, 'tool' if 'tool' in table else 'dh_6')
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('name', TABLES)
 def test_every_table_of_the_facts_puts_the_tip_where_the_urdf_has_it(name):
     table, arm, q = GEOMETRY[name], Robot.named('aubo_i5'), states()[0]
@@ -115,6 +118,7 @@ def axis_line(robot, q, i):
     return np.concatenate([direction, np.cross(T[:3, 3], direction)])
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('urdf', ['aubo_i5', 'aubo_i5_lecture'])
 @pytest.mark.parametrize('name', TABLES)
 def test_every_joint_turns_about_the_urdfs_axis(name, urdf):
@@ -125,6 +129,7 @@ def test_every_joint_turns_about_the_urdfs_axis(name, urdf):
             assert axis_line(robot, q, i) == pytest.approx(axis_line(arm, q, i), rel=0, abs=bound(10, 6)), (name, i)
 
 
+@pytest.mark.rounding
 def test_the_makers_table_has_the_urdfs_links():
     arm, q = Robot.named('aubo_i5'), states()[0]
     robot = Robot(model_from_dh(rows_of(GEOMETRY['mdh_aubo']), 'modified'))
@@ -191,6 +196,7 @@ CONVENTION = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.rounding
 @CONVENTION
 @pytest.mark.parametrize('seed', range(5))
 def test_dh_frames_are_those_of_the_textbook(convention, matrix, seed):

@@ -109,6 +109,7 @@ def compare(robot, model, path):
     assert {name: error for name, error in errors.items() if not error < TOLERANCE} == {}
 
 
+@pytest.mark.rounding
 @pytest.mark.compiled
 @URDF
 def test_the_plant_of_simulated_arm_is_the_described_robot(path):

@@ -5,6 +5,8 @@ import pytest
 from robot_dynamics_ros.errors import ModelError, UnknownNameError
 from robot_dynamics_ros.formats.library import model_names, named_model, share_folder
 
+pytestmark = pytest.mark.quick
+
 
 def test_the_names_are_the_files_of_the_urdf_folder():
     assert {'aubo_i5', 'aubo_i5_lecture'} <= set(model_names())

@@ -46,6 +46,7 @@ def test_a_mimic_on_a_fixed_joint_has_no_effect():
     assert not Robot.from_urdf(mimicking(joint='bolt'), mimic='couple').loops.all
 
 
+@pytest.mark.rounding
 def test_pinocchio_has_the_same_mass_matrix_of_the_joints_that_are_left():
     pin = pytest.importorskip(
         'pinocchio',

@@ -20,6 +20,8 @@ from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.mjcf import model_from_mjcf
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
 
+pytestmark = pytest.mark.plain
+
 TOLERANCE = 1e-9  # of the largest magnitude in the quantity
 
 # Two joints on one body, anchors off the origin, references, a welded body, a body on the world, turned inertias.

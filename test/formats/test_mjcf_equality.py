@@ -98,6 +98,7 @@ def condition(robot, q, loop) -> float:
     return 4.0 / (1.0 + np.trace(A.T @ B))
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('name', EQUALITIES)
 def test_errors_and_jacobian_are_those_of_mujocos_rows(both, name):
     robot, plant, number = both.robot, both.plant, list(EQUALITIES).index(name)
@@ -129,6 +130,7 @@ def test_errors_and_jacobian_are_those_of_mujocos_rows(both, name):
         assert np.abs(efc_J).max() > 0.1
 
 
+@pytest.mark.rounding
 def test_names_kinds_and_links():
     text = with_equality(
         '<connect name="pin" body1="tool" anchor="0.4 0.2 0.1"/>',

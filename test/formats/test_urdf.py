@@ -21,6 +21,8 @@ from robot_dynamics_ros.kernels.rnea import rnea
 from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
 
+pytestmark = [pytest.mark.plain, pytest.mark.quick]
+
 INERTIAL = (
     '<inertial><origin xyz="0.1 0.2 0.3" rpy="0.4 -0.5 0.6"/><mass value="2"/>'
     '<inertia ixx="0.02" ixy="0.001" ixz="-0.002" iyy="0.03" iyz="0.003" izz="0.04"/></inertial>'
@@ -148,6 +150,7 @@ def test_one_limit_alone_leaves_the_other_at_zero_as_urdf_defines():
     assert (limits.lower[0], limits.upper[0], limits.effort[0]) == (0, 1.5, 1e308)
 
 
+@pytest.mark.rounding
 def test_the_inertial_origin_turns_the_inertia():
     mass, com, inertia = central_parameters(model_from_urdf(one_joint()).arrays.I[1])
     # the same three rotations, written out one by one
@@ -196,6 +199,7 @@ def test_joints_are_ordered_depth_first_in_document_order():
     assert model.arrays.parent.tolist() == [-1, 0, 1, 2, 1, 0]
 
 
+@pytest.mark.rounding
 def test_links_on_fixed_joints_are_merged_as_if_their_joints_were_held():
     def arm(kind):
         return model_from_urdf(

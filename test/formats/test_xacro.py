@@ -8,6 +8,8 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_arguments, xacro_command
 
+pytestmark = pytest.mark.plain
+
 FILE = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="$(arg name)">
   <xacro:arg name="mass" default="2"/>
   <link name="base"/>

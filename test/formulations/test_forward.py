@@ -31,6 +31,7 @@ def check(method, robot: Robot, seed: int) -> None:
     assert np.abs(found - expected).max() < largest, robot.name
 
 
+@pytest.mark.rounding
 @pytest.mark.compiled
 @pytest.mark.parametrize('method', forward.METHODS, ids=lambda method: method.__name__)
 def test_accelerations_of_chains_agree_with_the_kernels(method):
@@ -38,6 +39,7 @@ def test_accelerations_of_chains_agree_with_the_kernels(method):
         check(method, robot, seed)
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('method', OF_TREES, ids=lambda method: method.__name__)
 def test_accelerations_of_trees_agree_with_the_kernels(method):
     for seed in range(5):
@@ -66,6 +68,7 @@ def test_inverse_dynamics_is_called_n_plus_1_times(monkeypatch):
     assert len(calls) == 7
 
 
+@pytest.mark.rounding
 def test_cholesky_factors_and_solution():
     """L L' = M, M x = b; numpy finds the same factors."""
     tree = KinematicTree.of(ROBOTS['aubo_i5'], 'test')

@@ -35,6 +35,7 @@ def robots() -> dict[str, Robot]:
 ROBOTS = robots()
 
 
+@pytest.mark.rounding
 def test_torques_agree_with_the_kernels():
     for seed, (name, robot) in enumerate(ROBOTS.items()):
         q, qd, qdd, wrench = chains.random_motion(robot, seed)
@@ -44,12 +45,14 @@ def test_torques_agree_with_the_kernels():
         )
 
 
+@pytest.mark.rounding
 def test_mass_matrices_agree_with_the_kernels():
     for seed, (name, robot) in enumerate(ROBOTS.items()):
         q = chains.random_motion(robot, seed)[0]
         assert chains.disagreement(global_form.mass_matrix(robot, q), robot.mass_matrix(q)) < bound(200, robot.nv), name
 
 
+@pytest.mark.rounding
 @pytest.mark.compiled
 @METHOD
 def test_accelerations_agree_with_the_kernels(method):
@@ -63,6 +66,7 @@ def test_accelerations_agree_with_the_kernels(method):
         assert np.abs(found - qdd).max() < largest, name
 
 
+@pytest.mark.rounding
 def test_both_ways_agree_with_each_other():
     for seed, (name, robot) in enumerate(ROBOTS.items()):
         q, qd, tau, wrench = chains.random_motion(robot, seed)
@@ -79,6 +83,7 @@ def system_of(robot: Robot, seed: int = 1):
     return tree, links, forces, global_form.sparse_system(tree, links, forces, tau)
 
 
+@pytest.mark.rounding
 def test_velocities_and_accelerations_are_sums_along_the_tree():
     """P v = H qd is eq. 3, P a = H qdd + Hdot qd eq. 4 (29)."""
     robot = tree(3)
@@ -92,6 +97,7 @@ def test_velocities_and_accelerations_are_sums_along_the_tree():
     assert np.abs(found - v[1:]).max() < bound(20, robot.nv, scale=np.abs(v).max())
 
 
+@pytest.mark.rounding
 def test_constraint_forces_have_no_power():
     """T' S = 0 with S = P^-1 H, and T has full rank."""
     kinematic_tree, links, _, (A, _, order) = system_of(tree(4))
@@ -144,6 +150,7 @@ def test_bad_input_is_named(method):
         method(weightless, np.full(6, 0.3), np.zeros(6), np.zeros(6))
 
 
+@pytest.mark.rounding
 def test_a_massless_link_between_two_others_is_no_hindrance():
     robot = Robot.named('aubo_i5')
     joints = list(robot.model.joints)

@@ -20,6 +20,7 @@ def robot_of(joints) -> Robot:
     return Robot(Model.of('random', trees.BASE, joints))
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('robot', [ARM, robot_of(trees.random_joints(3, count=9))], ids=['arm', 'tree'])
 def test_placements_multiply_to_poses(robot):
     """R_0i = R_0p R_pi, p_i = p_p + R_0p r_i."""
@@ -36,6 +37,7 @@ def test_placements_multiply_to_poses(robot):
         assert np.abs(pose[:3, 3] - origin[i]).max() < bound(20, tree.n, scale=np.abs(origin).max())
 
 
+@pytest.mark.rounding
 def test_bodies_have_the_payload():
     """Mass and centre of the last link include those of the payload."""
     tree, bare = (KinematicTree.of(robot, 'test') for robot in (ARM, ARM.without_payload()))

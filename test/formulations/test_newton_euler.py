@@ -92,6 +92,7 @@ def test_motion_transfer_is_the_derivative_of_the_pose(kind):
     assert np.allclose(skew(found.wd) + skew(found.w) @ skew(found.w), curved, rtol=0.0, atol=1e-6)
 
 
+@pytest.mark.rounding
 def test_inertia_of_points_gives_their_angular_momentum_and_energy():
     """I w = sum of r x m (w x r); w' I w / 2 = sum of m |w x r|^2 / 2."""
     masses, points, w = RANDOM.uniform(0.1, 2.0, 5), RANDOM.normal(size=(5, 3)), RANDOM.normal(size=3)
@@ -103,6 +104,7 @@ def test_inertia_of_points_gives_their_angular_momentum_and_energy():
     assert (np.linalg.eigvalsh(I) > 0.0).all()
 
 
+@pytest.mark.rounding
 def test_rotation_and_shift_of_an_inertia_are_those_of_its_points():
     masses, points = RANDOM.uniform(0.1, 2.0, 5), RANDOM.normal(size=(5, 3))
     centre = masses @ points / masses.sum()
@@ -123,6 +125,7 @@ def test_both_transforms_are_those_of_the_model():
     assert np.allclose(found, symmetric(moved(row, R, p)[4:]), rtol=0.0, atol=1e-12)
 
 
+@pytest.mark.rounding
 def test_inertia_rate_is_the_derivative_of_a_rotating_inertia():
     """d/dt of R I R' with R' = [w] R, by a complex step; along w it vanishes: [w] w = 0."""
     w, h = RANDOM.normal(size=3), 1e-30

@@ -70,6 +70,7 @@ def test_the_papers_arm_has_the_inertia_that_is_printed():
         assert np.array_equal(chain.phi[k][:3, 3:], skew([1.0, 0.0, 0.0] if k < 6 else np.zeros(3)))
 
 
+@pytest.mark.rounding
 def test_shift_operators_add_up():
     """Phi = (1 - E)^-1; phi(i, j) phi(j, k) = phi(i, k)."""
     for robot in (robot for robot in ROBOTS.values() if robot.nv >= 3):
@@ -84,6 +85,7 @@ def test_shift_operators_add_up():
         assert np.abs(blocks[n - 1, 1] @ blocks[1, 0] - blocks[n - 1, 0]).max() < largest
 
 
+@pytest.mark.rounding
 def test_a_shifted_force_has_the_same_power():
     """(phi f) . V(k + 1) = f . (phi* V(k + 1)), and the moment of a pure force is l x f."""
     tree = KinematicTree.of(ROBOTS['aubo_i5'], 'test')
@@ -120,6 +122,7 @@ def test_gyroscopic_forces_are_those_of_the_papers_formula():
         assert np.allclose(a[k], phidot.T @ V[i - 1] + Hdot * qd[i - 1], atol=1e-12)
 
 
+@pytest.mark.rounding
 def test_factors_multiply_to_the_mass_matrix_and_its_inverse():
     """M = L D L*, L L^-1 = 1, D > 0; M^-1 M = 1."""
     for seed, (name, robot) in enumerate(ROBOTS.items()):

@@ -22,6 +22,7 @@ def random_pose() -> np.ndarray:
     return exp(screw_axis('revolute'), 1.3) @ exp(screw_axis('prismatic'), 0.7)
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('kind', ['revolute', 'prismatic'])
 def test_the_exponential_is_that_of_the_matrix_and_a_pose(kind):
     for q in RANDOM.uniform(-6.0, 6.0, 20):
@@ -34,6 +35,7 @@ def test_the_exponential_is_that_of_the_matrix_and_a_pose(kind):
         assert np.abs(T @ exp(S, -q) - np.eye(4)).max() < bound(40, 4, scale=np.abs(T).max())
 
 
+@pytest.mark.rounding
 def test_adjoints_of_a_pose_and_its_inverse_cancel():
     """Ad_T Ad_T^-1 = 1, Ad_AB = Ad_A Ad_B, and T [V] T^-1 = [Ad_T V] (4-54, 4-55)."""
     A, B, V = random_pose(), random_pose(), RANDOM.normal(size=6)
@@ -44,6 +46,7 @@ def test_adjoints_of_a_pose_and_its_inverse_cancel():
     assert np.abs(moved - twist_matrix(adjoint(A) @ V)).max() < bound(10, 6, scale=a * np.abs(V).max())
 
 
+@pytest.mark.rounding
 def test_ad_is_the_lie_bracket_and_the_derivative_of_the_adjoint():
     V, W = RANDOM.normal(size=(2, 6))
     bracket = twist_matrix(V) @ twist_matrix(W) - twist_matrix(W) @ twist_matrix(V)
@@ -62,6 +65,7 @@ def assert_poses(robot, q):
     assert error < bound(10, 4 * (robot.nv + 1), scale=np.abs(expected).max())
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('seed', range(20))
 def test_products_of_exponentials_are_the_kernels_poses(seed):
     robot = chains.random_chain(seed)
@@ -69,6 +73,7 @@ def test_products_of_exponentials_are_the_kernels_poses(seed):
     assert_poses(robot, q)
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('name', chains.arms())
 def test_poses_of_the_arms(name):
     robot = chains.arms()[name]
@@ -76,6 +81,7 @@ def test_poses_of_the_arms(name):
     assert_poses(robot, q)
 
 
+@pytest.mark.rounding
 def test_screw_axes_in_frames_at_the_centres():
     """A_i = (a, c x a) of revolute and (0, a) of prismatic joints, whatever the links before; kinetic energy by G."""
     robot = chains.random_chain(9)

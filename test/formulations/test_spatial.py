@@ -43,6 +43,7 @@ def test_without_a_wrench_none_acts():
     assert chains.disagreement(found, chains.expected_torques(robot, q, qd, qdd)) < AGREEMENT
 
 
+@pytest.mark.rounding
 def test_forward_dynamics_returns_the_accelerations_of_inverse_dynamics():
     for seed, (name, robot) in enumerate(ROBOTS.items()):
         q, qd, qdd, wrench = chains.random_motion(robot, seed)
@@ -72,6 +73,7 @@ def test_the_mass_matrix_is_the_change_of_torque_with_acceleration_and_of_kineti
         assert 0.5 * qd @ M @ qd == pytest.approx(energy, rel=1e-12)
 
 
+@pytest.mark.rounding
 def test_cross_products_of_motion_and_force():
     """v x v = 0, v x (m x f) keeps the power (v x m) . f + m . (v x f) = 0."""
     v, m, f = np.random.default_rng(4).normal(size=(3, 6))

@@ -15,6 +15,7 @@ ROBOTS = {**chains.arms(), **{f'chain {seed}': chains.random_chain(seed) for see
 every_robot = pytest.mark.parametrize('name', ROBOTS)
 
 
+@pytest.mark.rounding
 @every_robot
 def test_terms_are_those_of_the_kernels(name):
     """M symmetric and positive definite, c, g, J, and J' F_tip of what the last link exerts."""

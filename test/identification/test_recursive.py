@@ -35,6 +35,7 @@ def test_before_the_first_sample_there_is_the_prior():
     assert recursive.standard_deviation.tolist() == DEVIATION.tolist()
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('forgetting', [1.0, 0.9, 0.99])
 def test_estimate_and_deviation_are_those_of_weighted_least_squares(forgetting):
     """The slow twin: normal equations of all samples, weights, and prior, solved at once."""

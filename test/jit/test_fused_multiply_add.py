@@ -97,6 +97,7 @@ def test_compiled_kernels_round_once():
     assert (result != x * y + z).any()
 
 
+@pytest.mark.rounding
 def test_compiled_kernels_of_complex_numbers():
     x, y, z = np.random.default_rng(1).normal(size=(3, 20, 2)).view(complex)[:, :, 0]
     result = np.empty(20, complex)

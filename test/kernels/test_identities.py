@@ -312,6 +312,7 @@ def pendulum_equations(q, qd, m_1, m_2, c_1, c_2, I_1, I_2):
     return M, coriolis, gravity, 0.5 * qd @ M @ qd, m_1 * G * y_1 + m_2 * G * y_2
 
 
+@pytest.mark.rounding
 @pendulums
 @pytest.mark.parametrize('q', [(0.0, 0.0), (0.4, -1.1), (2.5, 0.9), (-1.9, 2.8)])
 def test_double_pendulum(figures, q):
@@ -336,6 +337,7 @@ def test_double_pendulum(figures, q):
     assert np.allclose(elbow, expected, **close)
 
 
+@pytest.mark.rounding
 @pendulums
 def test_double_pendulum_signs(figures):
     """What needs no formula: stretched out it must be held up, and a hand under its tip helps."""
@@ -359,6 +361,7 @@ def test_double_pendulum_signs(figures):
     assert largest(work.f[0] - ground) < bound(20, 2, scale=largest(ground))
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('angle', [0.0, 0.5, np.pi / 2, -0.8])
 def test_mass_on_an_incline(angle):
     """A prismatic joint up a slope: tau = (m + rotor) qdd + m g sin(angle), V = m g q sin(angle)."""

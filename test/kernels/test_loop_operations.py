@@ -3,7 +3,6 @@
 from functools import cache
 
 from support.counted_kernels import operations_of
-from support.matrices import EXHAUSTIVE
 from support.mechanisms import cable
 
 import numpy as np
@@ -27,14 +26,14 @@ def counts(links: int) -> tuple[int, int]:
     return totals[0], totals[1]
 
 
-@pytest.mark.parametrize(('fewer', 'more'), [(25, 100), pytest.param(50, 200, marks=EXHAUSTIVE)])
+@pytest.mark.parametrize(('fewer', 'more'), [(25, 100), pytest.param(50, 200, marks=pytest.mark.slow)])
 def test_operations_are_linear_in_the_number_of_links(fewer, more):
     exponent = np.log(counts(more)[0] / counts(fewer)[0]) / np.log(more / fewer)
     assert abs(exponent - 1.0) < 0.02
 
 
 @pytest.mark.parametrize(
-    ('links', 'most'), [(25, 1.6), (50, 1.6), (100, 1.6), pytest.param(200, 1.6, marks=EXHAUSTIVE)]
+    ('links', 'most'), [(25, 1.6), (50, 1.6), (100, 1.6), pytest.param(200, 1.6, marks=pytest.mark.slow)]
 )
 def test_three_rows_cost_less_than_a_second_pass(links, most):
     with_loops, alone = counts(links)

@@ -35,6 +35,7 @@ def check(robot, q, qd, tau, closing_torques=0.0):
         assert np.abs(qdd - way(robot, q, qd, tau + closing_torques)).max() < largest, way.__name__
 
 
+@pytest.mark.rounding
 @SEED
 def test_errors_are_those_of_the_poses(seed):
     joints, loops, robot, state = case(seed, 0.3)
@@ -66,6 +67,7 @@ def test_rates_and_accelerations_are_time_derivatives_of_the_errors(seed):
     assert trees.relative_error(robot.loop_accelerations(q, qd, qdd), J @ qdd + bias) < 1e-12
 
 
+@pytest.mark.rounding
 @SEED
 def test_accelerations_of_random_trees(seed):
     """Open loops and any velocity where rows are independent; closed ones and velocities that keep them otherwise."""
@@ -83,6 +85,7 @@ def test_accelerations_of_random_trees(seed):
             check(robot, q, qd, tau, torques)
 
 
+@pytest.mark.rounding
 @MECHANISM
 def test_accelerations_of_mechanisms(name):
     for seed in range(4):
@@ -100,6 +103,7 @@ def test_mechanisms_are_what_they_claim(name):
     assert np.abs(qd).max() > 0.1
 
 
+@pytest.mark.rounding
 def test_a_payload_on_any_link():
     for name in ('delta of parallelograms', 'Stewart platform on a leg'):
         mechanism = MECHANISMS[name]

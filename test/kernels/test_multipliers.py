@@ -66,6 +66,7 @@ def test_badly_scaled_constraints_and_masses():
     assert error_of(V * 10.0 ** rng.uniform(-3.0, 3.0, (12, 1)), 5) < 1e-12
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('power', [1, 2, 3, 4, 5, 6])
 def test_nearly_dependent_constraints(power):
     """The error is that of rounding, magnified by how near to dependent the constraints are; redundant ones follow."""
@@ -84,6 +85,7 @@ def test_constraints_on_both_sides_of_the_rank_test(power):
     assert error_of(V, 6) < 1e-7
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('tolerance', [1e-8, 1e-5, 1e-2])
 @pytest.mark.parametrize('part', [1e-3, 0.5, 0.99, 1.01, 2.0, 1e3])
 def test_a_nearly_dependent_constraint_takes_part_wholly_or_not_at_all(tolerance, part):
@@ -124,6 +126,7 @@ def exact_acceleration(robot, q, qd, tau) -> np.ndarray:
     return np.array(found.tolist(), float)[: len(M), 0]
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('angle', [1e-1, 1e-3, 7e-5])
 def test_near_a_singular_position(angle):
     """A parallelogram that is nearly flat: at 7e-5 rad its smallest singular value is 2e-5 of the largest."""

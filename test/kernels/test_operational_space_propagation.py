@@ -112,6 +112,7 @@ def test_blocks_of_several_frames_have_the_bits_of_single_ones(seed, reference_f
         assert np.abs(factors - block).max() <= tolerance(c.M) * np.abs(block).max()
 
 
+@pytest.mark.rounding
 @VIEW
 @pytest.mark.parametrize('seed', range(100, 108))
 def test_both_ways_give_the_same_inertia_and_inverse_of_a_frame(seed, reference_frame):

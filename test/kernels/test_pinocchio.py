@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from support import naive
 from support import random_trees as trees
-from support.matrices import EXHAUSTIVE, matrix
+from support.matrices import matrix
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ TOLERANCE = 1e-9  # of the largest magnitude in the quantity
 SEEDS = range(1000, 1300)
 FEW = (*range(1000, 1040), 1169, 1177, 1277)  # with those of the largest condition
 SEED = pytest.mark.parametrize('seed', matrix(SEEDS, FEW))
-DRAWN = pytest.mark.parametrize('seeds', [FEW, pytest.param(SEEDS, marks=EXHAUSTIVE)], ids=['few', 'all'])
+DRAWN = pytest.mark.parametrize('seeds', [FEW, pytest.param(SEEDS, marks=pytest.mark.slow)], ids=['few', 'all'])
 
 
 @cache

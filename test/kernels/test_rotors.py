@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 from support import naive
 from support import random_trees as trees
-from support.matrices import EXHAUSTIVE, matrix
+from support.matrices import matrix
 from support.robots_code import loop_of
 from support.traces import trace
 
@@ -29,11 +29,13 @@ from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.model.regrouping import regrouped
 
+pytestmark = pytest.mark.plain
+
 TOLERANCE = 1e-11  # of the largest magnitude in the quantity; 2e-13 was the worst found
 SEEDS = range(24)
 FEW = (0, 1, 2, 5, 7, 17, 19)  # rotors on links of every kind
 SEED = pytest.mark.parametrize('seed', matrix(SEEDS, FEW))
-DRAWN = pytest.mark.parametrize('seeds', [FEW, pytest.param(SEEDS, marks=EXHAUSTIVE)], ids=['few', 'all'])
+DRAWN = pytest.mark.parametrize('seeds', [FEW, pytest.param(SEEDS, marks=pytest.mark.slow)], ids=['few', 'all'])
 
 
 @cache

@@ -36,6 +36,8 @@ from robot_dynamics_ros.kernels import (
 from robot_dynamics_ros.model.arrays import Workspace
 from robot_dynamics_ros.model.model import Friction
 
+pytestmark = pytest.mark.plain
+
 POINT = np.array([0.1, -0.2, 0.3])
 TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 

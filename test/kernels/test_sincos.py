@@ -67,6 +67,7 @@ def test_a_vector_has_the_bits_of_the_single_call():
     assert all(sincos(x[i]) == (s[i], c[i]) for i in range(0, len(x), 7))
 
 
+@pytest.mark.rounding
 def test_a_complex_step_yields_the_derivative():
     step = 1e-30
     for x in np.linspace(-9.0, 9.0, 101):

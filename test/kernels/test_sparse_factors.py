@@ -6,6 +6,7 @@ from support import random_trees as trees
 from support.rounding import bound
 
 import numpy as np
+import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.formulations import forward
@@ -47,6 +48,7 @@ def _values(numbers) -> np.ndarray:
     return np.array([float(getattr(x, 'value', x)) for x in numbers.ravel()]).reshape(numbers.shape)
 
 
+@pytest.mark.rounding
 def test_a_binary_tree_of_127_needs_a_fiftieth_of_the_multiplications_of_dense_cholesky():
     robot = binary_tree(127)
     M = robot.mass_matrix(np.random.default_rng(0).uniform(-2.0, 2.0, 127))

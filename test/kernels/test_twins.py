@@ -46,6 +46,7 @@ def test_random_bodies_can_exist():
         assert moments[0] > 0.0 and moments[2] < moments[0] + moments[1]
 
 
+@pytest.mark.rounding
 def test_random_joints_are_of_every_sort():
     """Both kinds, with and without rotor, unit axes and proper rotations that are no two alike."""
     joints = [joint for seed in SEEDS for joint in case(seed)[0]]

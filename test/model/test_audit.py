@@ -17,6 +17,8 @@ from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Finding, Model
 
+pytestmark = pytest.mark.plain
+
 
 def joint(name='elbow', link='arm', parent='base', **fields):
     figures = {

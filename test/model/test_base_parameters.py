@@ -12,6 +12,8 @@ from robot_dynamics_ros.model.base_parameters import base_parameters, base_param
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.regrouping import regrouped
 
+pytestmark = pytest.mark.plain
+
 TOLERANCE = 1e-9
 STATES = 60  # more equations than the largest robot here has parameters
 DOWN, ASIDE, TILTED, NONE = (0.0, 0.0, -9.81), (0.0, -9.81, 0.0), (1.0, 2.0, -9.0), (0.0, 0.0, 0.0)

@@ -28,6 +28,7 @@ def same_place(joints, q, other):
     assert np.abs(ours - theirs).max() < 1e-11 * max(1.0, np.abs(theirs).max())
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('scale', [1.0, 1e-2, 1e-5, 1e-12])
 @SEED
 def test_a_difference_leads_there(seed, scale):
@@ -80,6 +81,7 @@ def test_at_neutral_every_link_is_at_the_placement_of_its_joint(seed):
         assert np.abs(poses[i] - poses[parent[i]] @ rest).max() < 1e-12
 
 
+@pytest.mark.rounding
 def test_random_positions_keep_to_the_limits():
     joints, _, _ = drawn(3)
     limited = [dataclasses.replace(it, lower=-0.2, upper=0.5) for it in joints]

@@ -17,6 +17,8 @@ from robot_dynamics_ros.model.consistent_inertias import correction, eigenvalues
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, ten_parameters
 from robot_dynamics_ros.model.model import Model
 
+pytestmark = pytest.mark.plain
+
 SEED = pytest.mark.parametrize('seed', matrix(range(200), range(30)))
 FLAWED = TREE.replace('iyy="0.03"', 'iyy="0.12"')  # the sledge's: 0.12 > 0.02 + 0.02
 
@@ -34,6 +36,7 @@ def random_row(seed, scale=1.0):
     return ten_parameters(rng.uniform(0.1, 5.0), rng.normal(size=3) * 0.1, scale * (inertia + inertia.T))
 
 
+@pytest.mark.rounding
 @SEED
 def test_eigenvalues_are_those_of_lapack(seed):
     rng = np.random.default_rng(seed)
@@ -54,6 +57,7 @@ def test_eigenvalues_of_a_diagonal_and_of_nothing():
     assert eigenvalues(np.zeros((3, 3)))[0] == [0.0, 0.0, 0.0]
 
 
+@pytest.mark.rounding
 @SEED
 def test_no_consistent_body_is_nearer(seed):
     row = random_row(seed)

@@ -18,6 +18,8 @@ from robot_dynamics_ros.model.editing import cut, with_attached, with_locked_joi
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.model import Model
 
+pytestmark = pytest.mark.plain
+
 TOLERANCE = 1e-11  # of the largest magnitude in the quantity
 SEED = pytest.mark.parametrize('seed', matrix(range(3000, 3020), range(3000, 3008)))
 GRAVITY = np.array([2.0, -3.0, -8.0])
@@ -204,6 +206,7 @@ def test_a_chain_from_a_urdf_has_no_branch_and_nothing_beyond(tip, gone):
     assert chain.inverse_dynamics(*state) == pytest.approx(by_hand.inverse_dynamics(*state), rel=1e-13)
 
 
+@pytest.mark.rounding
 def test_a_base_on_a_fixed_joint_keeps_its_own_frame():
     """Links mast and ground are one body; the mast is turned on it."""
     full, part = Robot.from_urdf(TREE), Robot.from_urdf(TREE, base_link='mast', tip_link='tool')
@@ -222,6 +225,7 @@ def test_a_base_on_a_fixed_joint_keeps_its_own_frame():
     assert full.link_pose([*state[0], 0.0], 'tool') == pytest.approx(expected, rel=0, abs=largest)
 
 
+@pytest.mark.rounding
 def test_gravity_stays_the_same_vector_where_fixed_joints_lead_to_the_base():
     full, part = Robot.from_urdf(TREE).with_gravity(GRAVITY), Robot.from_urdf(TREE, base_link='mast')
     turn = full.link_pose(np.zeros(3), 'mast')[:3, :3]

@@ -7,6 +7,8 @@ import pytest
 
 from robot_dynamics_ros.model.joint_types import Joint, axis_of, directions_of
 
+pytestmark = pytest.mark.plain
+
 NOT_STATED = {
     **dict.fromkeys(('rotor', 'spin', 'pitch', 'viscous', 'coulomb', 'offset', 'stribeck', 'load', 'quadratic'), 0.0),
     **dict.fromkeys(('velocity', 'effort', 'gear_ratio', 'torque_constant'), np.nan),

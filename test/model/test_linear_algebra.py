@@ -30,6 +30,7 @@ def test_a_rotation_stays_as_it_is_when_it_is_read():
         assert np.array_equal(untrusted_values.rotation('rotation', rotation), rotation)
 
 
+@pytest.mark.rounding
 def test_a_rounded_rotation_becomes_the_nearest_one():
     """The orthogonal polar factor R of A: R' A is symmetric."""
     for rotation in ROTATIONS:
@@ -54,6 +55,7 @@ def test_rotations_in_yaml_are_the_models_to_the_bit(name):
         assert np.array_equal(getattr(read._model.arrays, field), getattr(robot._model.arrays, field)), field
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('condition', [1.0, 1e3, 1e9])
 def test_determinants_of_inertias(condition):
     for R in ROTATIONS:

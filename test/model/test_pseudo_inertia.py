@@ -17,6 +17,8 @@ from robot_dynamics_ros.model.pseudo_inertia import (
     violation,
 )
 
+pytestmark = pytest.mark.plain
+
 SEEDS = pytest.mark.parametrize('seed', matrix(range(50), range(10)))
 
 
@@ -31,6 +33,7 @@ def coordinates(seed) -> np.ndarray:
 # pseudo-inertia
 
 
+@pytest.mark.rounding
 @SEEDS
 def test_it_is_the_sum_over_mass_points(seed):
     random = np.random.default_rng(seed)

@@ -60,6 +60,7 @@ def test_trees_with_many_links_in_a_row_are_left_as_they_are(count, chain, left)
     assert (regrouped(arrays).I == arrays.I).all() == left
 
 
+@pytest.mark.rounding
 def test_moments_are_those_of_the_mass_points():
     random = np.random.default_rng(0)
     points, masses = random.normal(size=(9, 3)), random.uniform(size=9)

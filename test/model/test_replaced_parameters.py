@@ -20,6 +20,7 @@ def state(robot):
     return np.random.default_rng(5).normal(size=(3, robot.nv))
 
 
+@pytest.mark.rounding
 def test_torques_are_linear_in_the_parameters_that_are_set(robot, state):
     parameters = robot.inertial_parameters.reshape(-1, 10) * np.linspace(0.5, 2.0, 6)[:, None]
     changed = robot.with_inertial_parameters(parameters)
@@ -61,6 +62,7 @@ def test_findings_on_replaced_inertials_are_gone_and_those_on_the_base_stay():
     assert kept == {str(it) for it in right.findings}
 
 
+@pytest.mark.rounding
 def test_friction_terms_that_are_not_given_stay(robot):
     changed = robot.with_friction(coulomb=2.0, viscous=np.arange(6.0))
     assert changed.friction.coulomb.tolist() == [2.0] * 6
@@ -82,6 +84,7 @@ def test_friction_is_a_copy_whatever_its_memory_layout(robot):
     np.testing.assert_array_equal(changed.friction_torque(np.ones(6)), expected)
 
 
+@pytest.mark.rounding
 def test_rotor_inertia_is_on_the_diagonal_and_spins_keep_their_gears(robot):
     rotor = np.linspace(0.1, 0.6, 6)
     q = np.zeros(6)

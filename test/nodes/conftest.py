@@ -21,6 +21,11 @@ from robot_dynamics_ros.nodes import hot_path
 _THOUSANDS = itertools.count(1)
 
 
+def pytest_itemcollected(item):
+    """Mark the tests of this folder."""
+    item.add_marker('ros')
+
+
 @pytest.fixture(autouse=True)
 def few_participants():
     """Leave the next test a graph without participants of this one, but for that of a client and one more."""

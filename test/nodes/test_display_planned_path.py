@@ -3,7 +3,6 @@
 Where moveit_msgs is not installed, a package of that name is generated: that takes 12 s of processor time.
 """
 
-from support.matrices import EXHAUSTIVE
 from support.moveit_msgs_package import installed
 
 import numpy as np
@@ -26,7 +25,7 @@ def moveit_msgs(tmp_path_factory):
         yield module
 
 
-@EXHAUSTIVE
+@pytest.mark.slow
 def test_a_displayed_plan_of_three_joints_is_checked_and_not_published(moveit_msgs, graph):
     graph.start('trajectory_effort_node', arguments=('-p', 'plan_topic:=display_planned_path'))
     plan = JointTrajectory(joint_names=list(ROBOT.joint_names[:3]))

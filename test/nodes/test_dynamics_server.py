@@ -7,6 +7,8 @@ from lifecycle_msgs.msg import Transition
 from robot_dynamics_interfaces.srv import GetForwardDynamics, GetInverseDynamics, GetJacobian, GetMassMatrix
 from robot_dynamics_ros import Robot
 
+pytestmark = pytest.mark.quick
+
 NODE = 'dynamics_server'
 ROBOT = Robot.named('aubo_i5')
 NAMES = list(ROBOT.joint_names)

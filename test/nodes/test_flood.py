@@ -25,6 +25,8 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.messages.cdr import JointStateBuffer, stamp_of
 from robot_dynamics_ros.nodes.raw_executor import NoExecutor
 
+pytestmark = pytest.mark.timing
+
 FIGURES = logging.getLogger(__name__)
 NODE = 'gravity_compensation_node'
 NAMES = list(Robot.named('aubo_i5').joint_names)

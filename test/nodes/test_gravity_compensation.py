@@ -14,6 +14,8 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.messages.command_stamp import answered_stamp
 from robot_dynamics_ros.tools.processes import ProcessError
 
+pytestmark = pytest.mark.quick
+
 NODE = 'gravity_compensation_node'
 ROBOT = Robot.named('aubo_i5')
 NAMES = list(ROBOT.joint_names)

@@ -22,6 +22,8 @@ from robot_dynamics_ros.nodes.hot_path import PATIENCE, HotPath
 from robot_dynamics_ros.nodes.raw_executor import PAUSE, NoExecutor
 from robot_dynamics_ros.nodes.realtime import Schedule
 
+pytestmark = pytest.mark.plain
+
 USUAL = Schedule(0, (), False)
 
 

@@ -28,7 +28,7 @@ QUIET, LOOKS = 0.3, 6
 """Nothing more comes where nothing came for so many s, and as often as this process has looked."""
 VALUES, NUMBERS = ('silent', 'zero', 'ramp_to_zero'), (signal.SIGINT, signal.SIGTERM)
 ALTERNATING = signal.SIGTERM, signal.SIGTERM, signal.SIGINT
-"""The signal of each value that a test without ``--exhaustive`` sends."""
+"""The signal of each value that a test which is not slow sends."""
 SETTINGS = ('-p', 'age_limit:=5.0', '-p', f'ramp_time:={RAMP}')
 
 

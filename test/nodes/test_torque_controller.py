@@ -20,6 +20,8 @@ from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
 from robot_dynamics_ros.nodes.torque_controller import TorqueController
 from robot_dynamics_ros.tools.processes import ProcessError
 
+pytestmark = pytest.mark.quick
+
 NODE = 'torque_controller'
 ROBOT = Robot.named('aubo_i5')
 NAMES = list(ROBOT.joint_names)

@@ -1,13 +1,10 @@
 """As a ROS 2 user builds: colcon builds both packages, and what it installs can be found, imported and started."""
 
 import re
-import runpy
 import subprocess
 import sys
 from pathlib import Path
 from shutil import copy, copytree, ignore_patterns
-
-from support.matrices import EXHAUSTIVE, matrix
 
 import pytest
 
@@ -71,17 +68,26 @@ def in_environment(command, folder):
 
 
 @pytest.fixture(scope='module')
-def workspace(tmp_path_factory, request):
-    """A colcon workspace in which this package is built and installed; with --exhaustive the interfaces, too.
+def workspace(tmp_path_factory):
+    """A colcon workspace in which this package is built and installed.
 
-    Their build takes most of the time; without it they are those of scripts/bootstrap, which CMake has built likewise.
+    The interfaces are those of scripts/bootstrap, which CMake has built likewise.
     """
-    folder = tmp_path_factory.mktemp('workspace')
+    return built(tmp_path_factory.mktemp('workspace'), 'src')
+
+
+@pytest.fixture(scope='module')
+def whole_workspace(tmp_path_factory):
+    """One in which the interfaces are built, too, which takes most of the time."""
+    return built(tmp_path_factory.mktemp('whole_workspace'), f'src src/{PACKAGE}/{INTERFACES}')
+
+
+def built(folder, paths):
+    """Build the packages below ``paths`` in a workspace with a copy of this tree."""
     if ' ' in f'{folder}{ROOT}':
         pytest.skip("colcon's own scripts do not work in a folder with a blank in its path")
     unwanted = ignore_patterns('.*', '__pycache__', 'build', 'install', 'log')
     copytree(ROOT, folder / 'src' / PACKAGE, ignore=unwanted)
-    paths = f'src src/{PACKAGE}/{INTERFACES}' if request.config.option.exhaustive else 'src'
     in_environment(
         f'colcon build --base-paths {paths} --cmake-args -G Ninja -DBUILD_TESTING=OFF'
         f' -DCMAKE_PROJECT_INCLUDE="{ROOT}/scripts/interfaces_on_wheels.cmake"',
@@ -96,8 +102,16 @@ def in_workspace(script, workspace):
     return in_environment('source install/local_setup.sh && python script.py', workspace)
 
 
-@pytest.mark.parametrize('package', matrix([PACKAGE, INTERFACES], few=[PACKAGE]))
-def test_package_is_in_the_index(workspace, package):
+def test_the_package_is_in_the_index(workspace):
+    assert_in_the_index(PACKAGE, workspace)
+
+
+@pytest.mark.slow
+def test_the_interfaces_are_in_the_index(whole_workspace):
+    assert_in_the_index(INTERFACES, whole_workspace)
+
+
+def assert_in_the_index(package, workspace):
     prefix = workspace / 'install' / package
     assert (prefix / 'share' / 'ament_index' / 'resource_index' / 'packages' / package).is_file()
     assert (prefix / 'share' / package / 'package.xml').is_file()
@@ -151,8 +165,8 @@ def test_the_robot_comes_with_its_urdf(workspace):
     assert printed.strip() == str(workspace / 'install' / PACKAGE / 'share' / PACKAGE / 'urdf' / 'aubo_i5.urdf')
 
 
-@EXHAUSTIVE
-def test_services_come_from_the_install_folder(workspace):
+@pytest.mark.slow
+def test_services_come_from_the_install_folder(whole_workspace):
     printed = in_workspace(
         f'import {INTERFACES}\n'
         f'from {INTERFACES}.msg import PayloadState\n'
@@ -160,9 +174,9 @@ def test_services_come_from_the_install_folder(workspace):
         f'from {INTERFACES}.srv import GetMassMatrix, SetGravity, SetPayload\n'
         'GetMassMatrix.Request(joint_names=["a"], positions=[1.0])\n'
         f'print({INTERFACES}.__file__)\n',
-        workspace,
+        whole_workspace,
     )
-    assert printed.startswith(f'{workspace}/install/{INTERFACES}/')
+    assert printed.startswith(f'{whole_workspace}/install/{INTERFACES}/')
 
 
 def test_colcon_test_runs_tests(workspace):
@@ -183,7 +197,7 @@ def pytest_of_two(tmp_path, *arguments):
     """Run a file that imports what is not installed beside one that passes; return status and what was printed."""
     support, room = tmp_path / 'test' / 'support', tmp_path / 'test' / 'room'
     support.mkdir(parents=True)
-    room.mkdir()
+    room.mkdir(exist_ok=True)
     for name in ('conftest.py', 'pyproject.toml'):
         copy(ROOT / name, tmp_path)
     (support / 'beside.py').write_text('import no_such_package.of_it\n')
@@ -202,20 +216,14 @@ def test_colcon_test_leaves_out_what_cannot_be_imported_and_names_it(tmp_path):
 
 
 def test_colcon_test_runs_quick_tests_unless_it_is_told_others(tmp_path):
-    quick = tmp_path / 'test' / 'control'
-    quick.mkdir(parents=True)
-    (quick / 'test_quick.py').write_text('def test_c():\n    pass\n')
+    folder = tmp_path / 'test' / 'room'
+    folder.mkdir(parents=True)
+    lines = 'import pytest', '@pytest.mark.quick', 'def test_c():', '    pass', 'def test_d():', '    pass', ''
+    (folder / 'test_quick.py').write_text('\n'.join(lines))
     status, printed = pytest_of_two(tmp_path, f'--junit-prefix={PACKAGE}')
     assert status == 0
-    assert '1 passed' in printed
-    assert 'quick tests alone: 2 more files of tests are run by scripts/test' in printed
-
-
-def test_quick_tests_exist():
-    quick = runpy.run_path(str(ROOT / 'conftest.py'))['QUICK']
-    assert [
-        name for name in quick if not {*(ROOT / 'test').glob(f'{name}/test_*.py'), *(ROOT / 'test').glob(f'{name}.py')}
-    ] == []
+    assert '1 passed, 2 deselected' in printed
+    assert 'quick tests alone: the others are run by scripts/test' in printed
 
 
 def test_without_colcon_nothing_is_left_out(tmp_path):

@@ -22,6 +22,8 @@ from lifecycle_msgs.msg import State
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.nodes import bringup, server_process
 
+pytestmark = pytest.mark.ros
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = 'robot_dynamics_ros'
 LAUNCH_FILES = sorted((ROOT / 'launch').glob('*.launch.py'))

@@ -15,6 +15,8 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameErro
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.pseudo_inertia import violation
 
+pytestmark = [pytest.mark.plain, pytest.mark.quick]
+
 TURN = Rotation.from_euler('xyz', [0.4, -0.7, 1.1]).as_matrix()
 CENTER = (0.1, -0.2, 0.3)
 BODY = Payload(2.5, CENTER, np.array([[0.04, 0.01, 0.002], [0.01, 0.05, -0.01], [0.002, -0.01, 0.03]]))
@@ -76,6 +78,7 @@ def test_a_solid_is_its_mass_spread_over_it(solid):
     assert violation(payload.ten_parameters) is None
 
 
+@pytest.mark.rounding
 def test_solids_of_pinocchio():
     pin = pytest.importorskip('pinocchio', minversion='3.4', reason='Pinocchio (package pin) is not installed')
     theirs = {
@@ -98,6 +101,7 @@ def test_a_solid_without_extent_is_a_point_mass():
 # sources, sums, what a payload is
 
 
+@pytest.mark.rounding
 def test_from_the_link_of_a_urdf():
     sledge = Payload.from_urdf(TREE, 'sledge')
     assert (sledge.mass, sledge.com) == (2.0, (-0.05, 0.0, 0.1))

@@ -110,6 +110,7 @@ def test_mujoco_agrees():
     assert abs(result.q[-1] - START).max() > 0.5
 
 
+@pytest.mark.rounding
 @pytest.mark.parametrize('kind', ['spherical', 'revolute'])
 def test_a_closure_to_the_base_is_a_joint(kind):
     """A free body whose origin is held, or origin and z axis: the joint of that kind."""

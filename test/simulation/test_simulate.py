@@ -89,6 +89,7 @@ def test_runge_kutta_of_mujoco_agrees():
     assert abs(result.q[-1] - START).max() > 0.3
 
 
+@pytest.mark.rounding
 @pytest.mark.compiled
 def test_a_body_in_free_fall_follows_the_closed_form():
     """Its centre of mass on a parabola, momentum about it constant, its quaternion of length 1."""
@@ -116,6 +117,7 @@ def test_momentum_and_energy_of_a_floating_robot(method):
     assert abs(result.work[-1]) > 0.1
 
 
+@pytest.mark.rounding
 def test_a_body_that_spins_about_its_axis_turns_by_the_exponential():
     """At constant velocity a step is exact, however long it is."""
     robot = general('spherical').with_gravity((0.0, 0.0, 0.0))

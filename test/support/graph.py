@@ -42,8 +42,6 @@ DAY = 86400.0
 """The largest age limit, s."""
 TIMEOUT = 20.0
 """For whatever should happen at once, with room for a busy machine, s."""
-MEASURE = 'MEASURE_NODES'
-"""The variable that asks for the coverage of node processes: the file with coverage's settings."""
 TREE = Path(robot_dynamics_ros.__file__).resolve().parents[1]
 """The folder whose package these tests have imported; the node processes must import the same."""
 STATED = {
@@ -97,8 +95,6 @@ class Graph:
         participants.collect(0)
         self.client = Client('test_client', self.processes, AUBO_I5)
         self.node = self.client.node
-        if MEASURE in os.environ:
-            os.environ['COVERAGE_PROCESS_START'] = os.environ[MEASURE]
         return self
 
     def __exit__(self, *exception):
@@ -107,7 +103,6 @@ class Graph:
         popen = dict(self.processes._running)
         self.processes.stop()
         self.client.__exit__()
-        os.environ.pop('COVERAGE_PROCESS_START', None)
         folder, ros_log_dir = self._left
         os.chdir(folder)
         os.environ['ROS_LOG_DIR'] = ros_log_dir or ''

@@ -1,26 +1,14 @@
-"""What takes long: a few values of a matrix always run, the others with ``--exhaustive`` (conftest.py)."""
+"""What takes long: a few values of a matrix always run, the others are marked as slow."""
 
 import pytest
 
-from robot_dynamics_ros.jit.decorators import numba_is_disabled
-
-EXHAUSTIVE = pytest.mark.exhaustive
-
-exhaustive = False
-"""Whether there are tests of all values; ``--exhaustive`` says so before the tests are collected."""
-
 
 def matrix(values, few) -> list:
-    """Return ``values`` for ``parametrize``, without ``--exhaustive`` only those that are among ``few``."""
+    """Return ``values`` for ``parametrize``; those that are not among ``few`` are slow."""
     values, few = list(values), list(few)
     assert all(value in values for value in few), 'few: expected some of the values'
-    return values if exhaustive else [value for value in values if value in few]
+    return [value if value in few else _slow(value) for value in values]
 
 
-def as_plain_python() -> pytest.MarkDecorator:
-    """Return the mark of a test for which kernels would be compiled that nothing else calls.
-
-    It always runs where kernels are plain Python, and compiled with ``--exhaustive``.
-    """
-    reason = 'compiles kernels for this test alone: run with NUMBA_DISABLE_JIT=1 or --exhaustive'
-    return pytest.mark.skipif(not (numba_is_disabled() or exhaustive), reason=reason)
+def _slow(value):
+    return pytest.param(*value if isinstance(value, tuple) else (value,), marks=pytest.mark.slow)

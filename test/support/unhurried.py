@@ -2,14 +2,11 @@
 
 from hypothesis import HealthCheck, settings
 
-share = 0.3
-"""Of the examples, which are tried; ``--exhaustive`` tries all of them (conftest.py)."""
-
 
 def examples(count: int) -> settings:
     """Return settings for ``count`` examples at most."""
     return settings(
-        max_examples=round(share * count),
+        max_examples=count,
         deadline=None,
         derandomize=True,
         database=None,

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from support import graph as ros
-from support import matrices
 from support.logs import COLUMNS, DATA, bag, good_messages, table, written
+from support.matrices import matrix
 from support.started_processes import marked_processes
 
 import pytest
@@ -24,12 +24,12 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.formats.library import share_folder
 from robot_dynamics_ros.tools import demo, tracking_comparison
 
+pytestmark = pytest.mark.ros
+
 LOG = DATA / 'aubo_i5_measured_traj1.csv'
 NAMES = Robot.named('aubo_i5').joint_names
 NUMBER = r'-?\d+\.\d+'
 TIMEOUT = 240.0
-RATE = 500.0 if matrices.exhaustive else 250.0
-"""States of the simulated arm per second, by default 500."""
 DEMO = """
 import sys
 from pathlib import Path
@@ -48,14 +48,14 @@ class Run:
     output: Path
 
 
-@pytest.fixture(scope='module')
-def run(tmp_path_factory):
-    """Run the demo with the measured log where that is there."""
+@pytest.fixture(scope='module', params=matrix([250.0, 500.0], few=[250.0]))
+def run(tmp_path_factory, request):
+    """Run the demo, at its own rate of states or half of it, with the measured log where that is there."""
     folder = tmp_path_factory.mktemp('demo')
     assert not marked_processes(), 'an earlier test left processes running'
     (folder / 'config').mkdir()
     parameters = (share_folder() / 'config' / 'demo.yaml').read_text(encoding='utf-8')
-    arm = f'\n/**/simulated_arm:\n  ros__parameters:\n    rate: {RATE}\n'
+    arm = f'\n/**/simulated_arm:\n  ros__parameters:\n    rate: {request.param}\n'
     (folder / 'config' / 'demo.yaml').write_text(parameters + arm, encoding='utf-8')
     command = [sys.executable, '-c', DEMO, str(folder), '--output', str(folder / 'output')]
     if LOG.is_file():

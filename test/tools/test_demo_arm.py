@@ -20,6 +20,8 @@ from robot_dynamics_ros.nodes.robot_loader import load_robot
 from robot_dynamics_ros.tools.demo_arm import DESCRIPTION, MOTION, demo_arm, description_of
 from robot_dynamics_ros.tools.motions import read_motion
 
+pytestmark = pytest.mark.ros
+
 PATHS = {path.rsplit('/', 1)[-1]: path for path in example_urdfs()}
 BODY = (0.02, 0, 0, 0.02, 0, 0.02)
 ARM = (

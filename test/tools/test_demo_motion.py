@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 from support import graph as ros
 
+import pytest
 import rclpy
 from trajectory_msgs.msg import JointTrajectory
 
@@ -14,6 +15,8 @@ from robot_dynamics_ros.nodes import process
 from robot_dynamics_ros.tools import demo_motion
 from robot_dynamics_ros.tools.demo_arm import demo_arm
 from robot_dynamics_ros.tools.motion_publisher import DemoMotion
+
+pytestmark = pytest.mark.ros
 
 NAMES = ['a', 'b', 'c', 'd', 'e', 'f']
 

@@ -14,6 +14,8 @@ from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.identification import Log
 from robot_dynamics_ros.tools import log_player, replay
 
+pytestmark = pytest.mark.ros
+
 LOG = 'measured.csv'
 KINDS = [('q', 'rad'), ('qd', 'rad_s'), ('qdd', 'rad_s2'), ('i', 'mA')]
 
