@@ -12,6 +12,7 @@ from support.facade_robots import (
     METHOD,
     METHODS,
     ROBOT,
+    ROBOTS,
     assert_close,
     call,
     expected,
@@ -20,6 +21,7 @@ from support.facade_robots import (
     same_bits,
     states,
 )
+from support.matrices import crossed
 
 import numpy as np
 import pytest
@@ -88,9 +90,10 @@ def test_every_method_with_out_is_tested_here():
     }
 
 
-@METHOD
-@ROBOT
-@pytest.mark.parametrize('batch', [(), (1,), (5,), (2, 3), (2, 1, 2)], ids=str)
+SHAPES = [(), (1,), (5,), (2, 3), (2, 1, 2)]
+
+
+@pytest.mark.parametrize(('method', 'name', 'batch'), crossed(METHODS, ROBOTS, SHAPES), ids=str)
 def test_one_state_or_any_batch(name, method, batch):
     arguments = states(name, method, batch)
     result = call(name, method, arguments)
@@ -100,9 +103,7 @@ def test_one_state_or_any_batch(name, method, batch):
     assert result.dtype == np.float64
 
 
-@METHOD
-@ROBOT
-@pytest.mark.parametrize('batch', [(0,), (3, 0), (0, 2)], ids=str)
+@pytest.mark.parametrize(('method', 'name', 'batch'), crossed(METHODS, ROBOTS, [(0,), (3, 0), (0, 2)]), ids=str)
 def test_an_empty_batch(name, method, batch):
     result = call(name, method, states(name, method, batch))
     assert result.shape == (*batch, *METHODS[method][1](robot_of(name).nv))
@@ -117,9 +118,11 @@ def test_a_batch_has_the_bits_of_its_states(name, method):
         assert same_bits(np.array(result[index]), call(name, method, [a[index] for a in arguments]))
 
 
-@ROBOT
-@pytest.mark.parametrize('method', [method for method in METHODS if ' ' in METHODS[method][0]])
-@pytest.mark.parametrize('batches', [((), (4,), (3, 1)), ((2, 1), (), (3,)), ((1,), (5,), (5,))], ids=str)
+SEVERAL = [method for method in METHODS if ' ' in METHODS[method][0]]
+BATCHES = [((), (4,), (3, 1)), ((2, 1), (), (3,)), ((1,), (5,), (5,))]
+
+
+@pytest.mark.parametrize(('method', 'name', 'batches'), crossed(SEVERAL, ROBOTS, BATCHES), ids=str)
 def test_arguments_broadcast_against_each_other(name, method, batches):
     count = len(METHODS[method][0].split())
     arguments = [states(name, method, batch, seed=k)[0] for k, batch in enumerate(batches[:count])]
@@ -132,9 +135,7 @@ def test_arguments_broadcast_against_each_other(name, method, batches):
 # What may come in
 
 
-@METHOD
-@ROBOT
-@pytest.mark.parametrize('form', FORMS)
+@pytest.mark.parametrize(('method', 'name', 'form'), crossed(METHODS, ROBOTS, FORMS))
 def test_the_same_numbers_in_another_form_yield_the_same_bits(name, method, form):
     arguments = states(name, method, (4,))
     plain = call(name, method, arguments)
@@ -161,8 +162,7 @@ def test_what_is_in_the_form_already_is_not_copied():
     assert all(array is out for array in validation.result(out, (2, 3, 6)))
 
 
-@METHOD
-@pytest.mark.parametrize('dtype', [np.float32, np.float16, np.int64, np.int8, np.uint16])
+@pytest.mark.parametrize(('method', 'dtype'), crossed(METHODS, ['float32', 'float16', 'int64', 'int8', 'uint16']))
 def test_numbers_of_another_type_yield_the_bits_of_their_float64(method, dtype):
     arguments = [np.abs(3 * a).astype(dtype) for a in states('aubo_i5', method, (4,))]
     plain = call('aubo_i5', method, [a.astype(np.float64) for a in arguments])
@@ -191,9 +191,7 @@ def test_no_wrench_is_changed(method):
 # out=
 
 
-@METHOD
-@ROBOT
-@pytest.mark.parametrize('batch', [(), (4,), (2, 3), (0,)], ids=str)
+@pytest.mark.parametrize(('method', 'name', 'batch'), crossed(METHODS, ROBOTS, [(), (4,), (2, 3), (0,)]), ids=str)
 def test_out_is_written_in_place_and_returned(name, method, batch):
     arguments = states(name, method, batch)
     plain = call(name, method, arguments)

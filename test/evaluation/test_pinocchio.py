@@ -15,7 +15,7 @@ from robot_dynamics_ros.model.model import Frame, Model
 TOLERANCE = 1e-9  # of the largest magnitude in the quantity
 
 
-@pytest.mark.parametrize('seed', matrix(range(1000, 1300), range(1000, 1030)))
+@pytest.mark.parametrize('seed', matrix(range(1000, 1100), range(1000, 1010)))
 def test_every_quantity_is_pinocchios(seed):
     joints = trees.with_planar_about_z(trees.random_joints(seed, general=0.5 * (seed % 2)))
     rng = np.random.default_rng([seed, 2])

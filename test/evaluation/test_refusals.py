@@ -2,7 +2,8 @@
 
 import itertools
 
-from support.facade_robots import METHOD, METHODS, call, robot_of, states
+from support.facade_robots import METHODS, call, robot_of, states
+from support.matrices import crossed
 from support.small_robots import general, joint, link, one
 from support.small_robots import robot as small_robot
 
@@ -60,8 +61,7 @@ WRONG = {
 }
 
 
-@METHOD
-@pytest.mark.parametrize('wrong', WRONG)
+@pytest.mark.parametrize(('method', 'wrong'), crossed(METHODS, WRONG))
 def test_a_wrong_argument_is_named(method, wrong):
     value, text = WRONG[wrong]
     for k, name in enumerate(METHODS[method][0].split()):

@@ -17,7 +17,7 @@ import pytest
 from robot_dynamics_ros.model.configuration import integrate
 
 TOLERANCE = 1e-10
-SEED = pytest.mark.parametrize('seed', matrix(range(1000, 1040), range(1000, 1012)))
+SEED = pytest.mark.parametrize('seed', matrix(range(1000, 1020), range(1000, 1006)))
 BY_Q, BY_QD, BY_QDD = range(3)
 
 
@@ -68,7 +68,7 @@ def test_of_forward_dynamics_by_complex_step(seed):
     assert trees.worst_error(forward(seed), expected) < TOLERANCE
 
 
-@pytest.mark.parametrize('seed', matrix([1000, 1001, 1003, 1004, 1005, 1009], [1000, 1001, 1003]))
+@pytest.mark.parametrize('seed', matrix([1000, 1001, 1003, 1004, 1005, 1009], [1001]))
 def test_of_the_textbook_by_central_differences(seed):
     """Of the naive RNEA along ``integrate``; differences of a step of 1e-5 are good to 1e-7 or so."""
     c, h = case(seed), 1e-5
@@ -111,7 +111,7 @@ def test_coriolis_torques_are_quadratic_in_the_velocity(seed):
     assert trees.relative_error(twice, 2.0 * (bias - gravity)) < TOLERANCE
 
 
-@pytest.mark.parametrize('seed', matrix(range(1000, 1040, 2), range(1000, 1012, 2)))
+@pytest.mark.parametrize('seed', matrix(range(1000, 1020, 2), range(1000, 1006, 2)))
 def test_gravity_torques_have_a_symmetric_derivative(seed):
     """They are a gradient, where velocities are derivatives of coordinates."""
     c = case(seed)

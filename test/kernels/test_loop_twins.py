@@ -13,7 +13,7 @@ import pytest
 
 from robot_dynamics_ros import Payload
 
-SEED = pytest.mark.parametrize('seed', matrix(range(200), [*range(12), 41, 89, 150]))
+SEED = pytest.mark.parametrize('seed', matrix([*range(40), 41, 89, 150], [*range(5), 41, 89, 150]))
 MECHANISM = pytest.mark.parametrize('name', list(MECHANISMS))
 
 

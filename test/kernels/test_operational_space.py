@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 from support import naive
 from support import random_trees as trees
+from support.matrices import matrix
 from support.robots_code import loop_of
 
 import numpy as np
@@ -14,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros.kernels import kinematics, operational_space
 
-SEED = pytest.mark.parametrize('seed', range(12))
+SEED = pytest.mark.parametrize('seed', matrix(range(12), range(5)))
 VIEW = pytest.mark.parametrize('reference_frame', [0, 1, 2])
 
 

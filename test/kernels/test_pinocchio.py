@@ -23,8 +23,8 @@ pin = pytest.importorskip(
 )
 
 TOLERANCE = 1e-9  # of the largest magnitude in the quantity
-SEEDS = range(1000, 1300)
-FEW = (*range(1000, 1040), 1169, 1177, 1277)  # with those of the largest condition
+SEEDS = (*range(1000, 1100), 1169, 1177, 1277)
+FEW = (*range(1000, 1012), 1169, 1177, 1277)  # with those of the largest condition
 SEED = pytest.mark.parametrize('seed', matrix(SEEDS, FEW))
 DRAWN = pytest.mark.parametrize('seeds', [FEW, pytest.param(SEEDS, marks=pytest.mark.slow)], ids=['few', 'all'])
 
@@ -70,7 +70,7 @@ def test_link_poses(seed):
 
 
 @SEED
-def test_torques(seed):
+def test_rnea(seed):
     """Inverse dynamics with a wrench on every link."""
     c = case(seed)
     tau = trees.inverse_dynamics(c.arrays, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, c.s.f_ext)

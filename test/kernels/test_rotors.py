@@ -85,7 +85,7 @@ def test_the_trees_have_rotors_on_links_of_every_kind(seeds):
 
 
 @DRAWN
-def test_the_spin_matters(seeds):
+def test_the_spin_of_rotors_changes_torques(seeds):
     shares = []
     for c in map(case, seeds):
         motion = (c.s.q, c.s.qd, c.s.qdd, c.s.gravity, c.s.f_ext)
@@ -98,7 +98,7 @@ def test_the_spin_matters(seeds):
 
 @pytest.mark.compiled
 @SEED
-def test_torques(seed):
+def test_rnea(seed):
     c, s = case(seed), case(seed).s
     tau = trees.inverse_dynamics(c.arrays, s.q, s.qd, s.qdd, s.gravity, s.f_ext)
     expected = c.G.T @ naive.inverse_dynamics(c.large, c.q, c.G @ s.qd, c.G @ s.qdd, s.gravity, c.f_ext)[0]
@@ -139,7 +139,7 @@ def test_inverse_of_the_mass_matrix(seed):
 
 
 @SEED
-def test_derivatives(seed):
+def test_derivatives_with_rotors(seed):
     """By complex steps of ``rnea`` and ``aba``, wrenches and all kinds of carriers included."""
     c, s = case(seed), case(seed).s
     acting = {'gravity': s.gravity, 'f_ext': s.f_ext}
@@ -161,7 +161,7 @@ def test_kinetic_energy(seed):
 
 
 @SEED
-def test_identities(seed):
+def test_identities_with_rotors(seed):
     """Forward dynamics undoes inverse dynamics, T = qd' M qd / 2, and power in is energy gained."""
     c, s = case(seed), case(seed).s
     tau = trees.inverse_dynamics(c.arrays, s.q, s.qd, s.qdd, s.gravity, s.f_ext)

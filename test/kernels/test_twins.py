@@ -131,7 +131,7 @@ def test_joint_forces(seed):
 
 
 @SEED
-def test_torques(seed):
+def test_rnea(seed):
     """Inverse dynamics."""
     (tau, _), (expected, _, _, _) = both_inverse_dynamics(seed)
     assert trees.relative_error(tau, expected) < TOLERANCE

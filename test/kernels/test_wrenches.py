@@ -1,6 +1,7 @@
 """Dynamics with wrenches in a reference frame: the twin's wrenches in the frames of the links, and complex steps."""
 
 from functools import cache
+from itertools import product
 from types import SimpleNamespace
 
 from support import naive
@@ -16,8 +17,8 @@ from robot_dynamics_ros.model.configuration import integrate
 from robot_dynamics_ros.model.model import Frame
 
 TOLERANCE = 1e-10  # of the largest magnitude in the quantity
-SEED = pytest.mark.parametrize('seed', matrix(range(1, 31), (1, 2, 5, 9, 14, 30)))
-VIEW = pytest.mark.parametrize('reference_frame', [0, 1, 2])
+FRAMES = (0, 1, 2)
+VIEW = pytest.mark.parametrize('reference_frame', FRAMES)
 
 
 @cache
@@ -56,6 +57,13 @@ def on_links(c, reference_frame, form):
 
 INPUTS = {'on a frame': 'wrench', 'at points': 'wrenches_at_points', 'at origins': 'wrenches'}
 FORM = pytest.mark.parametrize('form', INPUTS)
+SEEDS = (1, 2, 3, 5, 7, 9, 11, 14, 20)
+CASE = pytest.mark.parametrize(
+    ('seed', 'reference_frame', 'form'),
+    matrix(
+        product(SEEDS, FRAMES, INPUTS), [(seed, *of) for seed, of in zip(SEEDS, product(FRAMES, INPUTS), strict=True)]
+    ),
+)
 
 
 def call(name, c, reference_frame, form, *vectors, shape=None, gravity=None):
@@ -73,10 +81,8 @@ def call(name, c, reference_frame, form, *vectors, shape=None, gravity=None):
     return result if states else result[0]
 
 
-@SEED
-@VIEW
-@FORM
-def test_torques_are_those_of_wrenches_on_the_links(seed, reference_frame, form):
+@CASE
+def test_rnea_with_wrenches_on_the_links(seed, reference_frame, form):
     c = case(seed)
     expected = naive.inverse_dynamics(
         c.joints, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, on_links(c, reference_frame, form)
@@ -87,9 +93,7 @@ def test_torques_are_those_of_wrenches_on_the_links(seed, reference_frame, form)
     )
 
 
-@SEED
-@VIEW
-@FORM
+@CASE
 def test_accelerations_are_those_of_wrenches_on_the_links(seed, reference_frame, form):
     c = case(seed)
     tau = naive.inverse_dynamics(c.joints, c.s.q, c.s.qd, c.s.qdd, c.s.gravity, on_links(c, reference_frame, form))[0]
@@ -99,10 +103,8 @@ def test_accelerations_are_those_of_wrenches_on_the_links(seed, reference_frame,
         assert trees.relative_error(found, c.s.qdd) < max(TOLERANCE, rounding)
 
 
-@SEED
-@VIEW
-@FORM
-def test_a_moving_base(seed, reference_frame, form):
+@CASE
+def test_wrenches_on_a_moving_base(seed, reference_frame, form):
     c = case(seed)
     spatial = c.a_0 - np.concatenate([np.zeros(3), np.cross(c.v_0[:3], c.v_0[3:])])
     f_ext = on_links(c, reference_frame, form)

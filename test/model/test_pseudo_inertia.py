@@ -46,7 +46,7 @@ def test_it_is_the_sum_over_mass_points(seed):
 
 
 @SEEDS
-def test_there_and_back(seed):
+def test_parameters_to_pseudo_inertia_and_back(seed):
     row = np.random.default_rng(seed).normal(size=10)  # a body or not
     assert parameters_of_pseudo_inertia(pseudo_inertia(row)) == pytest.approx(row, rel=1e-14, abs=1e-14)
 
@@ -74,7 +74,7 @@ def test_the_violated_condition_is_named(broken):
     assert text in str(caught.value)
 
 
-@pytest.mark.parametrize('seed', matrix(range(400), range(60)))
+@pytest.mark.parametrize('seed', matrix(range(100), range(30)))
 def test_the_conditions_are_that_it_is_positive_definite(seed):
     random = np.random.default_rng(seed)
     moments = random.uniform(0.0, 1.0, 3)
@@ -83,7 +83,7 @@ def test_the_conditions_are_that_it_is_positive_definite(seed):
     assert (violation(row) is None) == (np.linalg.eigvalsh(pseudo_inertia(row))[0] > 0.0)
 
 
-def test_both_outcomes_occur():
+def test_some_pseudo_inertias_are_positive_definite_and_some_not():
     found = [violation(ten_parameters(1.0, [0, 0, 0], np.diag(m))) is None for m in ((1, 1, 1), (1, 2, 4))]
     assert found == [True, False]
 
@@ -92,12 +92,12 @@ def test_both_outcomes_occur():
 
 
 @SEEDS
-def test_any_ten_numbers_are_a_body(seed):
+def test_any_log_cholesky_coordinates_are_a_body(seed):
     assert violation(parameters_of_log_cholesky(coordinates(seed))) is None
 
 
 @SEEDS
-def test_coordinates_there_and_back(seed):
+def test_parameters_to_log_cholesky_coordinates_and_back(seed):
     row = body(seed)
     assert parameters_of_log_cholesky(log_cholesky(row)) == pytest.approx(row, rel=1e-12, abs=1e-12)
     theta = 0.5 * coordinates(seed)
