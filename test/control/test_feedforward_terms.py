@@ -8,7 +8,7 @@ DOWN, ALL = (0.0, 0.0, -9.81), ('gravity', 'coriolis', 'inertia', 'friction')
 MINE = TorqueTerms(('a', 'b', 'c'), ALL, 'node', '0123456789abcdef', DOWN, (('tool', 1.0, 0.1, 0.0, 0.0),))
 
 
-def test_the_same_fits():
+def test_the_same_feedforward_terms_match():
     produced = MINE._replace()
     assert mismatch(produced, MINE) == payload_gravity_mismatch(produced, MINE) == ''
 

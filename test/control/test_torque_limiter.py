@@ -18,7 +18,7 @@ def limited(limiter, torque, elapsed=0.01):
     return array.tolist() if limiter.apply(array, elapsed) else None
 
 
-def test_flags_add_up():
+def test_reasons_of_the_torque_limiter_are_flags():
     assert (int(EFFORT), int(RATE), int(NOT_FINITE)) == (1, 2, 4)
     assert list(REASONS) == [EFFORT, RATE, NOT_FINITE]
 

@@ -281,7 +281,7 @@ def test_efforts_whose_difference_is_not_finite():
 
 
 @pytest.mark.parametrize('period', [0.0, -1.0, np.nan, 1e9])
-def test_any_period(period):
+def test_the_rate_limiter_accepts_any_period(period):
     which = law(rate_limit=[100.0])
     times = np.full(10, which.now)
     efforts, _ = which.updates(at(Q, 10), desired(10), MOTION, times, period=0.0 if period != period else period)

@@ -46,7 +46,7 @@ def changed(pattern: str, replacement: str):
     return linked(target / 'changed.so', '-I', right().with_suffix(''), target / 'changed.c', dynamics())
 
 
-def test_the_right_one():
+def test_a_library_of_the_same_model_is_loaded():
     law = Law(right(), JOINTS, digest=mixed().digest, **LIMITS)
     assert Terms(right()).names == ['gravity', 'coriolis', 'inertia', 'friction']
     law.activate()
@@ -127,7 +127,7 @@ def test_a_rehearsal_calls_both_functions_of_the_library_before_the_first_cycle(
     assert [it.value for it in calls] == [1, 1]
 
 
-def test_another_model():
+def test_a_library_of_another_model_is_refused():
     with pytest.raises(
         ValueError, match=r'LibraryError: model_digest: expected [0-9a-f]{16} of the library of r, got 12'
     ):

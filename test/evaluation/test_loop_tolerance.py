@@ -133,7 +133,7 @@ def test_wrong_tolerances_are_refused(tolerance):
 
 @pytest.mark.parametrize('size', [1e-7, 1e5])
 @pytest.mark.parametrize('name', ['four-bar, revolute', 'delta of parallelograms', 'Stewart platform'])
-def test_links_of_any_size(name, size):
+def test_loop_tolerance_fits_links_of_any_size(name, size):
     """Accelerations, forces and mobility are those of the mechanism in metres, in other units."""
     mechanism = MECHANISMS[name]
     q, qd, tau = mechanism.state(0)

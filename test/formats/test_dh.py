@@ -298,7 +298,7 @@ def test_any_row_is_a_model_or_a_model_error(rows, convention):
     any_description.check(model_from_dh, rows, convention)
 
 
-def test_default_names():
+def test_default_names_of_dh_rows():
     model = model_from_dh([{}, {'kind': 'prismatic'}])
     assert (model.name, model.link_names) == ('dh', ('base_link', 'link_1', 'link_2'))
     assert model.joint_names == ('joint_1', 'joint_2')

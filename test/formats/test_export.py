@@ -218,7 +218,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_names_survive(name):
+def test_names_survive_urdf_and_yaml(name):
     joint = trees.random_joints(1, count=1)[0]
     joint = dataclasses.replace(joint, name=name, link='l' + name, parent='b' + name)
     frames = {'f' + name: Frame(1, np.eye(3), np.zeros(3)), name: Frame(0, np.eye(3), np.zeros(3))}
@@ -407,7 +407,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize(('text', 'culprit'), TEXTS.values(), ids=TEXTS.keys())
-def test_text_is_refused(text, culprit):
+def test_yaml_text_is_refused(text, culprit):
     with pytest.raises(ModelError) as error:
         model_from_yaml(text)
     assert culprit in str(error.value)

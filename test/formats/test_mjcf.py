@@ -311,7 +311,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(('text', 'culprit'), REFUSED.values(), ids=REFUSED.keys())
-def test_refused_by_name(text, culprit):
+def test_mjcf_is_refused_by_name(text, culprit):
     with pytest.raises(ModelError) as error:
         model_from_mjcf(text)
     assert str(error.value).startswith('robot description: ')

@@ -189,7 +189,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(('equality', 'culprit'), REFUSED.values(), ids=REFUSED)
-def test_refused_by_name(equality, culprit):
+def test_an_equality_is_refused_by_name(equality, culprit):
     with pytest.raises(ModelError) as error:
         model_from_mjcf(with_equality(equality))
     assert str(error.value).startswith('robot description: ' + culprit)

@@ -26,7 +26,7 @@ any_formulation = pytest.mark.parametrize(
 @pytest.mark.compiled
 @every_formulation
 @pytest.mark.parametrize('name', chains.arms())
-def test_arms(formulation, name):
+def test_inverse_dynamics_of_arms(formulation, name):
     robot = chains.arms()[name]
     for seed in range(20):
         motion = chains.random_motion(robot, seed)
@@ -35,7 +35,7 @@ def test_arms(formulation, name):
 
 
 @any_formulation
-def test_random_chains(formulation):
+def test_inverse_dynamics_of_random_chains(formulation):
     """100 chains of revolute and prismatic joints with rotors, wrench at the tip, gravity from any side."""
     compared = 0
     for seed in chains.SEEDS:

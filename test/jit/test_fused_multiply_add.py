@@ -57,7 +57,7 @@ def dot_of_rows(a, b, i):
         ('a += x', 'a = a + x'),
     ],
 )
-def test_the_rule(written, meant):
+def test_fused_multiply_add_replaces_a_sum_with_a_product(written, meant):
     assert ast.unparse(_Fusion().visit(ast.parse(written))) == meant
 
 
@@ -105,6 +105,6 @@ def test_compiled_kernels_of_complex_numbers():
     assert np.abs(result - (x * y + z)).max() < bound(10, 2)
 
 
-def test_plain_python():
+def test_fused_multiply_add_as_plain_python():
     assert fma(2.0, 3.0, 4.0) == 10.0
     assert product_and_sum.py_func(2.0, 3.0, 4.0) == 10.0

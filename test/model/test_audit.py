@@ -69,7 +69,7 @@ def test_a_sound_robot_gets_no_finding():
         (2.0, np.diag([0.01, 0.02, 0.03 + 1.1 * ROUNDING]), 'error', 'break the triangle inequality'),
     ],
 )
-def test_inertials(mass, inertia, severity, message):
+def test_findings_of_an_inertial(mass, inertia, severity, message):
     finding = only(audit_inertial('arm', mass, inertia))
     assert (finding.severity, finding.where) == (severity, "link 'arm'")
     assert message in finding.message
@@ -99,7 +99,7 @@ def test_a_turned_plate_is_sound():
         ({'coulomb': -0.2}, 'error', 'its friction of -0.2 is negative'),
     ],
 )
-def test_joints(fields, severity, message):
+def test_findings_of_a_joint(fields, severity, message):
     finding = only(audit_joint(joint(**fields)))
     assert (finding.severity, finding.where) == (severity, "joint 'elbow'")
     assert message in finding.message

@@ -91,7 +91,7 @@ def test_both_ways_find_as_many_as_the_regressors_have_rank(case):
 
 @pytest.mark.compiled
 @ALL
-def test_torques_stay(case):
+def test_base_parameters_give_the_same_torques(case):
     Y = regressors(case, seed=1)
     for found in both(case):
         for pi in np.random.default_rng(2).normal(size=(5, Y.shape[1])):

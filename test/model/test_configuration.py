@@ -95,7 +95,7 @@ def test_random_positions_keep_to_the_limits():
         assert np.abs(q[:, k : k + 4].mean(axis=0)).max() < 0.15  # no rotation is preferred
 
 
-def test_rows_broadcast():
+def test_integrate_and_difference_broadcast():
     _, model, s = drawn(5)
     steps = np.random.default_rng(0).normal(size=(4, 3, len(s.qd)))
     ends = configuration.integrate(model.arrays, s.q, steps)

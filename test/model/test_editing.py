@@ -451,7 +451,7 @@ def renamed(model: Model) -> Model:
 
 
 @pytest.mark.parametrize(('error', 'culprit', 'call'), REFUSED.values(), ids=REFUSED.keys())
-def test_refused_by_name(error, culprit, call):
+def test_an_edit_of_the_model_is_refused_by_name(error, culprit, call):
     with pytest.raises(error) as caught:
         call(model_from_urdf(TREE))
     assert type(caught.value) is error and str(caught.value).startswith(culprit)

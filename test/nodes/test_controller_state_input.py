@@ -76,7 +76,7 @@ def test_the_message_of_each_release_holds_the_desired_motion(fields):
     assert (followed.desired == [Q, QD, QDD]).all()
 
 
-def test_the_factor_counts():
+def test_the_speed_scaling_factor_scales_the_reference():
     followed = Followed()
     followed.take(reference=point(), speed_scaling_factor=0.5)
     assert (followed.desired == [Q, QD / 2, QDD / 4]).all()

@@ -39,7 +39,7 @@ def found(reference_kind):
 
 
 @pytest.mark.parametrize('rule', [*RULES, *BROKEN])
-def test_rule_holds(found, rule):
+def test_a_rule_for_broken_messages_holds(found, rule):
     assert rule not in found.first, found.report(f'scripts/fuzz --seed {SEED}')
     assert found.counts[f'checked {rule}'] or rule in SELDOM
 

@@ -226,7 +226,7 @@ def test_at_the_end_of_a_process_the_torques_of_its_nodes_go_to_zero_at_the_same
     assert first < other_last and other_first < last, 'the ramp of one node waits for that of the other'
 
 
-def test_at_an_internal_error(graph, sent):
+def test_an_internal_error_publishes_the_torque_on_deactivate(graph, sent):
     log = graph.folder / 'failing_node.log'
     arguments = [sys.executable, str(Path(ros.__file__).with_name('failing_node.py')), *ros.AUBO_I5, *SETTINGS]
     with log.open('wb') as output:

@@ -374,7 +374,7 @@ def hostile() -> Robot:
 
 
 @compilers
-def test_hostile_names(compiler, tmp_path):
+def test_exported_c_has_hostile_names(compiler, tmp_path):
     which = hostile()
     links = [('link_pose', name) for name in which.link_names[1:]]
     header, source, cmake = which.export_c(tmp_path, ['gravity_torque', *links])

@@ -91,7 +91,7 @@ def test_a_limit_holds_where_there_is_one(lower, upper, limited):
 
 
 @pytest.mark.parametrize('polynomial', [(0.1, -2.0), (0.0, 0.5, 0.2)])
-def test_couplings_hold(polynomial):
+def test_couplings_of_a_mujoco_plant_hold(polynomial):
     model = Model.of('r', 'base', [joint('j'), joint('k')])
     plant = mujoco_plant(model, [Coupling('k', 'j', polynomial)])
     data = mujoco.MjData(plant)

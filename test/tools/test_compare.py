@@ -78,7 +78,7 @@ def test_each_figure_is_a_picture_and_a_table(compared):
     assert lines[-1] == f'30 files in {folder}, all figures in {folder / "index.html"}'
 
 
-def test_all_ways_agree(compared):
+def test_compared_formulations_agree(compared):
     """Each pair is in the table, to 1e-12 of the largest torque; Lagrange's equations are left out for six joints."""
     _, lines = compared
     begin = next(i for i, line in enumerate(lines) if line.startswith('largest difference'))
