@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from support import excited_logs as logs
+from support.matrices import crossed
 
 import numpy as np
 import pytest
@@ -27,9 +28,12 @@ def sticking(seed, delay=0.0):
     return replace(log, tau=log.tau - ARM.friction.coulomb * away)
 
 
-@pytest.mark.parametrize('robot', [SMOOTH, ARM, SHARP], ids=['no dry friction', 'smooth', 'sharp'])
-@pytest.mark.parametrize('delay', [0.0, 0.005, 0.02, -0.01])
-def test_a_delay_is_found_to_two_milliseconds(robot, delay):
+ARMS = {'no dry friction': SMOOTH, 'smooth': ARM, 'sharp': SHARP}
+
+
+@pytest.mark.parametrize(('friction', 'delay'), crossed(ARMS, [0.0, 0.005, 0.02, -0.01]))
+def test_a_delay_is_found_to_two_milliseconds(friction, delay):
+    robot = ARMS[friction]
     for seed in (1, 2):
         found = delay_of_torques(robot, logs.log(robot, seed, delay=delay))
         assert found == pytest.approx(delay, abs=2e-3)

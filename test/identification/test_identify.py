@@ -42,7 +42,7 @@ def deviations(found):
 # What comes back
 
 
-@pytest.mark.parametrize('seed', matrix(range(30), range(3)))
+@pytest.mark.parametrize('seed', matrix(range(30), [0]))
 def test_parameters_are_back_within_three_standard_deviations(seed):
     found = identify(ARM, logs.log(ARM, seed, **MOTION), prior=WRONG if seed % 2 else None)
     assert (np.abs(deviations(found)) < 3.0).mean() >= 0.95
@@ -294,7 +294,7 @@ def test_half_of_a_measured_log_predicts_the_other():
     assert shown.r2.min() > 0.97 and shown.r2.mean() > 0.985
 
 
-@pytest.mark.parametrize('factor', [1e3, 0.1])
+@pytest.mark.parametrize('factor', matrix([1e3, 0.1], [0.1]))
 def test_torques_of_another_unit_are_a_finding(factor):
     log = logs.log(ARM, 6, **MOTION)
     found = identify(ARM, Log(log.t, log.q, log.qd, log.qdd, factor * log.tau))

@@ -7,6 +7,7 @@ from functools import cache
 from support import excited_logs as logs
 from support.example_robots import example_urdfs
 from support.logs import DATA
+from support.matrices import matrix
 
 import numpy as np
 import pytest
@@ -216,9 +217,9 @@ BOUNDED = {
 }
 
 
-@pytest.mark.parametrize('change', BOUNDED.values(), ids=BOUNDED)
-def test_a_fault_without_a_finding_does_little_harm(change):
-    log = change(good())
+@pytest.mark.parametrize('fault', matrix(BOUNDED, [*BOUNDED][::4]))
+def test_a_fault_without_a_finding_does_little_harm(fault):
+    log = BOUNDED[fault](good())
     assert not any(it.severity == 'error' for it in check_log(ARM, log))
     found = identify(ARM, log, prior=WRONG).robot
     assert validate(found, another()).r2.min() > 0.99
