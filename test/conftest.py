@@ -49,10 +49,21 @@ def pytest_collection():
 
 def pytest_collection_finish():
     """Let the garbage collector ignore what the tests have imported: a collection would look at all of it."""
-    gc.collect()
-    gc.freeze()
+    _freeze()
     # what Numba makes while it compiles lives long: looking at it so often took 9 % of that time (2026-11-27)
     gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Likewise what the tests of a file have left, such as what is compiled once."""
+    if nextitem is None or nextitem.path != item.path:
+        _freeze()
+
+
+def _freeze():
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

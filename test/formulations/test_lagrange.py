@@ -7,7 +7,6 @@ from support.rounding import bound
 
 import numpy as np
 import pytest
-import sympy
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError
@@ -18,7 +17,12 @@ WRIST = Robot.named('aubo_i5').joint_names[3:]
 SMALL = [seed for seed in chains.SEEDS if chains.random_chain(seed).nv <= lagrange.LARGEST][:12]
 
 
-def test_the_derived_letters_of_the_planar_arm_are_the_closed_form():
+@pytest.fixture
+def sympy():
+    return pytest.importorskip('sympy', reason='SymPy, which derives the equations, is not installed')
+
+
+def test_the_derived_letters_of_the_planar_arm_are_the_closed_form(sympy):
     """Symbol by symbol: the course's M, c and g."""
     derived = lagrange.derive(ARM.robot(), letters=True)
     symbols = {str(it): it for matrix in (derived.M, derived.c, derived.g) for it in matrix.free_symbols}
@@ -59,7 +63,7 @@ def test_text_and_latex_of_the_planar_arm():
 
 
 @pytest.mark.parametrize('letters', [False, True])
-def test_what_is_printed_is_what_is_evaluated(letters):
+def test_what_is_printed_is_what_is_evaluated(letters, sympy):
     """The text, read by SymPy, has the numbers of ``evaluate``."""
     robot = Robot.named('aubo_i5').with_locked_joints(dict.fromkeys(('foreArm_joint', *WRIST), 0.4))
     derived = lagrange.derive(robot, letters)
@@ -102,7 +106,7 @@ def test_terms_of_random_chains(seed):
     assert np.abs(g - robot.gravity_torque(q)).max() < 1e-11 * scale
 
 
-def test_coriolis_torques_do_no_work():
+def test_coriolis_torques_do_no_work(sympy):
     """thetadot' (Mdot thetadot - 2 c) = 0, as expressions."""
     derived = lagrange.derive(ARM.robot(), letters=True)
     theta, rate = (sympy.Matrix(sympy.symbols(f'{name}_1:3', real=True)) for name in ('theta', 'thetadot'))

@@ -3,7 +3,6 @@
 from support import random_trees as trees
 from support.matrices import matrix
 
-import cvxpy
 import numpy as np
 import pytest
 
@@ -42,6 +41,7 @@ def objective(A, measured, prior, weights, x) -> float:
 
 @SEEDS
 def test_the_minimum_is_that_of_clarabel(seed):
+    cvxpy = pytest.importorskip('cvxpy', reason='the outside source, CVXPY (package cvxpy), is not installed')
     A, measured, prior, weights = problem(seed, noise=10.0 ** (seed % 3 - 1))
     x = cvxpy.Variable(A.shape[1])
     total = 0.5 * cvxpy.sum_squares(A @ x - measured)

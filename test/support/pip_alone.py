@@ -84,5 +84,7 @@ def pip_alone() -> Iterator[None]:
         with hidden_packages.hidden_packages(hidden()):
             yield
     finally:
+        for name in [name for name in sys.modules if name.startswith(WITH_ROS)]:
+            del sys.modules[name]  # their classes are not those of the modules that come back
         sys.modules.update(kept)
         package.update(attributes)

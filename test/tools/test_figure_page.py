@@ -13,9 +13,12 @@ from robot_dynamics_ros.tools.figures import Axis, Curve, Figure, joint_colours,
 JOINTS = ('shoulder', 'elbow', 'wrist')
 T = np.linspace(0.0, 2.0, 201)
 TORQUE = 40.0 * np.sin(np.outer(T, [1.0, 2.0, 3.0])) + [5.0, 0.0, -5.0]
-expect = playwright().expect
 HOSTILE = '<img src=x onerror=alert(1)></script> $x$ %{y} &lt; "it\'s"'
 BETWEEN_CLICKS = 350  # ms; two within 300 ms are a double-click
+
+
+def expect(locator):
+    return playwright().expect(locator)
 
 
 @pytest.fixture(scope='module')

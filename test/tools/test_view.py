@@ -21,14 +21,17 @@ from robot_dynamics_ros.tools.figures import joint_colours
 from robot_dynamics_ros.tools.urdf_shapes import shapes_from_urdf
 from robot_dynamics_ros.tools.view import MotionView
 
-pytest.importorskip('viser', reason='no viser; install it: pip install viser')
-
 URDF = named_urdf('aubo_i5')
 ARM = Robot.named('aubo_i5').with_payload(Payload(5.0, (0.0, 0.01, 0.05)))
 T = np.array([1.0, 1.5, 3.0])
 Q = np.array([[0.0, -0.8, 0.0, 0.0, 0.0, 0.0], [0.4, -0.2, 0.7, -0.3, 0.2, 0.9], [1.2, 0.5, -0.9, 0.6, -0.4, 0.1]])
 TAU = ARM.gravity_torque(Q) + np.array([30.0, 0.0, 0.0, 0.0, 0.0, 2.0])
 MOMENTS = [(1.0, Q[0]), (1.25, 0.5 * (Q[0] + Q[1])), (2.0, Q[1] + (Q[2] - Q[1]) / 3.0), (3.0, Q[2]), (9.0, Q[2])]
+
+
+@pytest.fixture(scope='module', autouse=True)
+def viser():
+    return pytest.importorskip('viser', reason='no viser; install it: pip install viser')
 
 
 @pytest.fixture(scope='module')
