@@ -55,6 +55,7 @@ def skip_without(kinds):
         pytest.skip(f'programs with the sanitizers {kinds} of g++ do not run here')
 
 
+@pytest.mark.slow
 def test_any_input_under_the_sanitizers():
     """20,000 updates and 500 changes of payload and gravity, broken ones among them."""
     skip_without('address,undefined')
@@ -63,6 +64,7 @@ def test_any_input_under_the_sanitizers():
         assert run(checked, library(), seed) == f'{EVERY_OUTCOME.replace("ff", "fe")}\n'
 
 
+@pytest.mark.slow
 def test_threads_under_the_sanitizer():
     skip_without('thread')
     assert run(compiled('g++', 'threads', 'threads.cpp', *SANITIZED, '-fsanitize=thread'), library()) == 'right\n'

@@ -150,6 +150,7 @@ def test_states_that_stop_end_the_torques(graph):
         torques.check()
 
 
+@pytest.mark.slow
 def test_ten_times_as_many_states_for_a_while_get_torques(graph):
     assert_all_answered(graph, '100,1000,100', at_least=600)
 

@@ -74,6 +74,7 @@ def test_a_seed_repeats_a_run(run):
     assert (again.counts, again.index) == (once_more.counts, once_more.index)
 
 
+@pytest.mark.slow
 def test_rules_hold_in_processes(tmp_path):
     with graph_fuzz.quiet():
         found = processes.run(PROCESS_SEED, IN_PROCESSES, tmp_path)

@@ -66,6 +66,7 @@ sys.setswitchinterval = lambda interval: None
 """Threads take turns as often as they can: what one changes while another reads it is found soon."""
 
 
+@pytest.mark.slow
 def test_states_of_ever_new_reasons_resets_and_diagnostics_end_no_process(alone, monkeypatch, tmp_path):
     inject(monkeypatch, tmp_path, RESTLESS)
     nodes = (GRAVITY, FEEDFORWARD, CONTROLLER)

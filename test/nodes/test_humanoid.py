@@ -23,6 +23,7 @@ ARGUMENTS = ('-p', f'robot_description:={URDF}')
 HAND = 'arm_left_7_link'
 
 
+@pytest.mark.slow
 def test_torques_of_32_joints_come_after_a_start_with_an_empty_cache(graph, tmp_path, monkeypatch):
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
     graph.bring_up(FEEDFORWARD, GRAVITY, arguments=[*ARGUMENTS, '-p', f'age_limit:={ros.DAY}'])

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from support import random_trees as trees
 from support.facade_robots import robot_of
+from support.matrices import matrix
 from support.mechanisms import four_bar, gears
 from support.small_robots import general
 
@@ -116,8 +117,11 @@ def test_the_bits_are_those_of_the_specialised_binding(compiler, tmp_path):
                 assert finite and same_bits(result, expected), (name, vectors)
 
 
+CASES = ('tree', 'tree of 4', 'free', 'spherical', 'planar', 'cylindrical', 'helical')
+
+
 @compilers
-@pytest.mark.parametrize('case', ['tree', 'tree of 4', 'free', 'spherical', 'planar', 'cylindrical', 'helical'])
+@pytest.mark.parametrize('case', matrix(CASES, ['tree', 'free', 'helical']))
 def test_robots_of_all_kinds_of_joints(compiler, case, tmp_path):
     """Compared with the generic kernels, of which every program has one; a zero may have another sign there."""
     made = {
