@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installs the package the way ROS 2 looks for it: modules, node executables, and the share folder."""
 
+import os
 import shutil
+import subprocess
 import sys
 from glob import glob
+from pathlib import Path
 
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
@@ -37,8 +40,8 @@ COMMANDS = {
 CONFIG_FOLDERS = ('diagnostic_aggregator', 'foxglove', 'plotjuggler', 'rviz', 'security')
 
 
-class WithNumPy(build_ext):
-    """Builds extensions against NumPy, which is needed for nothing else here."""
+class WithKernels(build_ext):
+    """Builds the extension against NumPy, then the library of functions that Numba compiles."""
 
     def finalize_options(self):
         """Add its headers, before those of another NumPy that Debian has among Python's."""
@@ -64,8 +67,31 @@ class WithNumPy(build_ext):
                 f'python{version}-dev of Debian and Ubuntu'
             ) from None
 
+    def run(self):
+        """Build the extension, then the library beside it, in a process that imports the package."""
+        super().run()
+        folder = Path(self.get_ext_fullpath(CALL.name)).absolute().parent
+        objects = Path(os.environ.get('ROBOT_DYNAMICS_OBJECTS', self.build_temp)).absolute()
+        build = [sys.executable, '-m', f'{PACKAGE}.codegen.library_build', '--objects', str(objects)]
+        built = folder.parents[1]  # not the sources, which have no extension
+        path = os.pathsep.join([str(built), *sys.path])
+        environment = {**os.environ, 'PYTHONPATH': path, 'PYTHONDONTWRITEBYTECODE': '1'}
+        try:
+            subprocess.run([*build, '--output', str(folder / KERNELS)], cwd=built, env=environment, check=True)
+        except subprocess.CalledProcessError:
+            raise CompileError('the library of compiled functions could not be built, see above') from None
 
-CALL = Extension(f'{PACKAGE}.native.call', [f'{PACKAGE}/native/call.c'], extra_compile_args=['-std=c11', '-O3'])
+    def get_outputs(self):
+        """Return the paths of what was built."""
+        (extension,) = super().get_outputs()
+        return [extension, str(Path(extension).with_name(KERNELS))]
+
+
+NATIVE = f'{PACKAGE}/native'
+KERNELS = f'kernels.{os.uname().machine}.so'
+CALL = Extension(
+    f'{PACKAGE}.native.call', [f'{NATIVE}/call.c'], depends=[f'{NATIVE}/run.h'], extra_compile_args=['-std=c11', '-O3']
+)
 EXECUTABLES = [
     # Called as in parameter files, launch files and enclaves: the executable has the node's name.
     *(f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES),
@@ -97,7 +123,17 @@ setup(
     license_files=['LICENSE'],
     python_requires='>=3.10',
     packages=find_packages(exclude=['test', 'test.*']),
-    package_data={PACKAGE: ['py.typed', 'nodes/parameters.yaml', 'nodes/*.xml', 'native/call.pyi', '*/templates/*.in']},
+    package_data={
+        PACKAGE: [
+            'py.typed',
+            'nodes/parameters.yaml',
+            'nodes/*.xml',
+            'native/call.pyi',
+            'native/library.c',
+            'native/run.h',
+            '*/templates/*.in',
+        ]
+    },
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (SHARE, ['package.xml']),
@@ -109,7 +145,7 @@ setup(
     install_requires=LIBRARY,
     extras_require=EXTRAS,
     ext_modules=[CALL],
-    cmdclass={'build_ext': WithNumPy},
+    cmdclass={'build_ext': WithKernels},
     zip_safe=False,
     entry_points={'console_scripts': EXECUTABLES},
 )

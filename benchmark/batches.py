@@ -96,7 +96,7 @@ def of_the_machine() -> tuple[float, float]:
 def main():
     print(heading())
     named = Robot.named('aubo_i5')
-    one, every = named.with_binding('specialised', threads=1), named.with_binding('specialised')
+    one, every = named.compiled(threads=1), named.compiled()
     peer = pinocchio_calls(named)
     random = np.random.default_rng(0)
     lanes = np.ones(512)

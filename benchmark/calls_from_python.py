@@ -22,7 +22,7 @@ FIGURES = {
 
 def main():
     print(heading())
-    robot = Robot.named('aubo_i5').with_binding('specialised')
+    robot = Robot.named('aubo_i5').compiled()
     peers = peers_found(robot)
     for name, figures in FIGURES.items():
         state, link = STATE[: ARGUMENTS[name]], of_link(name)

@@ -53,7 +53,7 @@ def main():
         assert difference < AGREEMENT, f'{mechanism.name}: off by {difference:.1e}'
         calls = {'pin': peer}
         for binding in ('generic', 'specialised'):
-            robot = mechanism.robot.with_binding(binding)
+            robot = mechanism.robot.compiled() if binding == 'specialised' else mechanism.robot
             robot.forward_dynamics(*state)
             calls[binding] = partial(robot.forward_dynamics, *state)
         times = interleaved(calls, seconds=0.005, rounds=101)

@@ -179,8 +179,8 @@ def main():
 
 
 def measure(known: Known, binding: str) -> None:
-    """Print all rows; ``binding`` is that before use shows that compiling pays, or after."""
-    known = known._replace(robot=known.robot.with_binding(binding))
+    """Print all rows; ``binding`` says whether the robot has code of its own."""
+    known = known._replace(robot=known.robot.compiled() if binding == 'specialised' else known.robot)
     rows = rows_of(known)
     print(f'{known.name}, {known.robot.nv} velocities, {binding}; pin agrees to {disagreement(rows):.0e}')
     for name, row in rows.items():

@@ -48,7 +48,7 @@ def main():
     print(heading())
     if not shutil.which('gcc'):
         sys.exit('gcc is missing')
-    robot = Robot.named('aubo_i5').with_binding('specialised')
+    robot = Robot.named('aubo_i5').compiled()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _, source, _ = robot.export_c(folder, PROGRAMS)

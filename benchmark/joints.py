@@ -38,7 +38,7 @@ def robot(joints: int, branches: int) -> Robot:
                 inertia=body,
             )
         )
-    return Robot(Model.of('benchmark', 'base', made)).with_binding('generic')
+    return Robot(Model.of('benchmark', 'base', made))
 
 
 def calls(arm: Robot, rows) -> dict:
@@ -60,7 +60,7 @@ def main():
             rows = np.random.default_rng(0).normal(size=(3, BATCH, count))
             timed = calls(arm, rows)
             if count <= MOST_SPECIALISED:
-                specialised = calls(arm.with_binding('specialised'), rows)
+                specialised = calls(arm.compiled(), rows)
                 timed |= {f'{name} specialised': call for name, call in specialised.items()}
             kept[count] = interleaved(timed)
             # sorted: a program's two bindings beside each other

@@ -35,7 +35,7 @@ def chain_urdf(joints: int) -> str:
 def calls_of(joints: int) -> dict:
     """Return the calls at one state; AssertionError where they do not agree."""
     urdf = chain_urdf(joints)
-    robot = Robot.from_urdf(urdf).with_binding('generic')
+    robot = Robot.from_urdf(urdf)
     model = pin.buildModelFromXML(urdf)
     data, tip = model.createData(), model.getFrameId(f'link{joints}')
     q, names = np.random.default_rng(joints).uniform(-1.0, 1.0, joints), [f'link{joints}', f'link{joints // 2 + 3}']

@@ -212,7 +212,7 @@ def peers_found(robot: Robot) -> dict[str, dict]:
 
 def disagreement(robot: Robot, peer: str, calls: dict) -> float:
     """Return the largest relative difference between results of a library and ours; AssertionError above AGREEMENT."""
-    ours = robot.with_binding('generic')
+    ours = robot
     if peer in WITHOUT_ROTORS:
         ours = ours.with_actuators({'rotor_inertia': dict.fromkeys(robot.joint_names, 0.0)})
     largest = 0.0

@@ -36,8 +36,6 @@ class NoTorque:
         out[:] = 0.0
         return TORQUE
 
-    def warm_up(self): ...
-
     def stop_following(self): ...
 
     def set_back(self, now): ...
@@ -48,7 +46,8 @@ def main():
     random = np.random.default_rng(0)
     q, qd, tau = random.uniform(-1.0, 1.0, (3, STATES, 6))
     for binding in ('specialised', 'generic'):
-        robot = Robot.named('aubo_i5').with_binding(binding, threads=1)
+        robot = Robot.named('aubo_i5')
+        robot = robot.compiled(threads=1) if binding == 'specialised' else robot
         times = interleaved({'ten': lambda robot=robot: simulate(robot, q[0], qd[0], duration=10.0)})
         print(f'{binding}: 10 s of one arm in {times["ten"]:.4f} s; seconds {verdict(times["ten"], TEN_SECONDS)}')
         of_states(robot, binding, q, qd, tau)

@@ -42,7 +42,7 @@ def main():
             f'pin {1e6 * times["pin"]:.2f} us a call; / that many calls {verdict(ratio, at_most)}'
         )
     known = talos_reduced()
-    states, one_core = states_of(known, MANY), known.robot.with_binding('specialised', threads=1)
+    states, one_core = states_of(known, MANY), known.robot.compiled(threads=1)
     peer = peer_of(known, states[:, 0])
     times = interleaved({'ours': partial(one_core.inverse_dynamics, *states), 'pin': peer}, seconds=0.002, rounds=201)
     a_state = times['ours'] / MANY

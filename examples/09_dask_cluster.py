@@ -18,7 +18,7 @@ COUNT, CHUNK, SLICE = 200_000, 50_000, 1000
 
 
 def main():
-    robot = Robot.named('aubo_i5').with_binding('specialised', threads=1)  # one thread per worker
+    robot = Robot.named('aubo_i5').compiled(threads=1)  # one thread per worker
 
     # arrays of chunks: nothing is computed yet, and a worker later has a few chunks in memory at a time
     random = da.random.default_rng(0)

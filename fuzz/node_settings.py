@@ -27,7 +27,7 @@ SERVER, GRAVITY_NODE, FEEDFORWARD, CONTROLLER, EXTERNAL = (
 )
 DESCRIBED, REFERENCE, DESCRIPTION_TOPIC = 'described_node', 'reference_node', 'robot_description'
 FURTHER = {
-    DESCRIBED: (GRAVITY_NODE, {'description_topic': DESCRIPTION_TOPIC, 'binding': 'generic', 'autostart': True}),
+    DESCRIBED: (GRAVITY_NODE, {'description_topic': DESCRIPTION_TOPIC, 'autostart': True}),
     REFERENCE: (FEEDFORWARD, {'source': 'controller_state', 'reference_age_limit': 0.1, 'reference_cutoff': 20.0}),
     EXTERNAL: (EXTERNAL, {'effort': 'torque', 'contact_threshold': [1.0], 'calibration_time': 0.5}),
 }

@@ -28,7 +28,7 @@ class Arm:
     def __init__(self, robot: Robot, description: str, continuous=(), parameters=()):
         """Set the robot, its URDF, its ``continuous`` joints and the node ``parameters`` for it."""
         self.description, self.parameters = description, dict(parameters)
-        self.robot = robot.with_binding('generic')
+        self.robot = robot
         self.names, self.n = list(robot.joint_names), len(robot.joint_names)
         self.effort, self.velocity = robot.limits.effort, robot.limits.velocity
         self.lower, self.upper = robot.limits.lower - TOLERANCE, robot.limits.upper + TOLERANCE
@@ -83,7 +83,7 @@ class Arm:
 
 @lru_cache(maxsize=1)
 def arms() -> dict[str, Arm]:
-    """Return the robots by name. Only the bundled one has specialised kernels, so nothing is compiled."""
+    """Return the robots by name."""
     turning = ('shoulder_joint', 'wrist1_joint', 'wrist3_joint')
     continuous = DESCRIPTION
     for joint in turning:
@@ -91,8 +91,8 @@ def arms() -> dict[str, Arm]:
     actuators = str(share_folder() / 'config' / 'aubo_i5.yaml')
     shared = {'model': '', 'actuators': actuators}
     robots = {text: Robot.from_urdf(text).with_actuators(actuators) for text in (DESCRIPTION, continuous)}
-    generic = {**shared, 'robot_description': continuous, 'binding': 'generic'}
+    described = {**shared, 'robot_description': continuous}
     return {
         'aubo_i5': Arm(robots[DESCRIPTION], DESCRIPTION, parameters={**shared, 'robot_description': DESCRIPTION}),
-        'continuous': Arm(robots[continuous], continuous, turning, generic),
+        'continuous': Arm(robots[continuous], continuous, turning, described),
     }

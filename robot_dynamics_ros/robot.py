@@ -1,8 +1,9 @@
-"""``Robot``: how a robot is created and written; its other methods are in the classes that it is derived from."""
+"""``Robot``: how a robot is created, prepared and written; its other methods are in the classes it is derived from."""
 
 from pathlib import Path
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.algorithms.table import ALGORITHMS
 from robot_dynamics_ros.evaluation.changed_copies import ChangedCopies
 from robot_dynamics_ros.evaluation.closed_loops import ClosedLoops
 from robot_dynamics_ros.evaluation.derivatives import Derivatives
@@ -45,7 +46,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         -------
         Robot
         """
-        return cls(named_model(name)).with_binding('adaptive')
+        return cls(named_model(name))
 
     @classmethod
     def from_description(cls, source: str | Path, mimic: str = 'ignore') -> 'Robot':
@@ -66,7 +67,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         Robot
         """
         validation.choice('mimic', mimic, MIMIC)
-        return cls(*model_from_description(source, couple_mimics=mimic == 'couple')).with_binding('adaptive')
+        return cls(*model_from_description(source, couple_mimics=mimic == 'couple'))
 
     @classmethod
     def from_urdf(
@@ -102,7 +103,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         """
         validation.choice('mimic', mimic, MIMIC)
         model = model_from_urdf(source, couple_mimics=mimic == 'couple')
-        return cls(*chain(model, GRAVITY, base_link, tip_link, gravity)).with_binding('adaptive')
+        return cls(*chain(model, GRAVITY, base_link, tip_link, gravity))
 
     @classmethod
     def from_dh(cls, rows, convention: str = 'standard', **more) -> 'Robot':
@@ -121,7 +122,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         -------
         Robot
         """
-        return cls(model_from_dh(rows, convention, **more)).with_binding('adaptive')
+        return cls(model_from_dh(rows, convention, **more))
 
     @classmethod
     def from_mjcf(cls, source: str | Path, springs: bool = True) -> 'Robot':
@@ -140,7 +141,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         -------
         Robot
         """
-        return cls(*model_from_mjcf(source, springs)).with_binding('adaptive')
+        return cls(*model_from_mjcf(source, springs))
 
     @classmethod
     def from_yaml(cls, source: str | Path) -> 'Robot':
@@ -155,7 +156,22 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         -------
         Robot
         """
-        return cls(*model_from_yaml(source)).with_binding('adaptive')
+        return cls(*model_from_yaml(source))
+
+    def prepare(self, *quantities: str) -> None:
+        """Look up the code of quantities now: the first call of their methods takes no longer than later ones.
+
+        For instance before a control loop starts: otherwise the first call of a quantity in a process takes some
+        milliseconds, and reads files. Raises ArgumentError for an unknown name.
+
+        Parameters
+        ----------
+        quantities : str
+            Names of methods, for instance ``inverse_dynamics``.
+        """
+        for name in quantities:
+            quantity = self._evaluator.prepare(validation.choice('quantities', name, ALGORITHMS))
+            self._evaluator.calls[name] = quantity.call
 
     def to_urdf(self) -> str:
         """Return this robot as URDF text, without rotors, gears, torque constants and further friction terms.

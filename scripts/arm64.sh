@@ -86,6 +86,7 @@ build_arm64_extension() {
   aarch64-linux-gnu-gcc -shared -fPIC -std=c11 -O3 -Wall -Wextra -Werror \
     -isystem "$include/$(arm64_python)" -isystem "$include" -isystem "$numpy" robot_dynamics_ros/native/call.c \
     -o "robot_dynamics_ros/native/call$("$arm64/bin/python" -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')"
+  CC=aarch64-linux-gnu-gcc PYTHONPATH="$PWD" "$arm64/bin/python" -m robot_dynamics_ros.codegen.library_build
 }
 
 compare_with_arm64() {

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from support.processors import CORES, LLVM_NAMES, PLAIN, can_run, environment_of
 
-from robot_dynamics_ros.codegen.object_files import lanes
+from robot_dynamics_ros.codegen.kept_code import lanes
 
 TREE = Path(__file__).parents[1]
 BLAS = {f'BLAS of {core}{", no vector code of NumPy" if core in PLAIN else ""}': environment_of(core) for core in CORES}

@@ -36,7 +36,7 @@ def described(text: str, needs) -> Robot | None:
     if robot is None or refusals(robot.findings, needs):
         return None
     driven = robot.nv and robot.nv == len(robot.joint_names) and (robot.limits.effort > 0.0).all()
-    return robot.with_binding('generic') if driven else None
+    return robot if driven else None
 
 
 def _changed(random: Random, text: str) -> str:

@@ -16,7 +16,7 @@ INTEGERS = (0, 1, -1, 50, 2**63 - 1, -(2**63))
 WORDS = (
     *('silent', 'gravity_only', 'ramp_to_zero', 'franka', 'kuka_fri', 'monitor_only', 'node', 'robot', 'desired'),
     *('measured', 'joint_trajectory', 'controller_state', 'gravity', 'friction', 'pd', 'computed_torque', '<robot/>'),
-    *('specialised', 'generic', *ODD_NAMES),
+    *('own', 'generic', *ODD_NAMES),
 )
 ITEMS = [(), (False, True), INTEGERS, NUMBERS, WORDS, [bytes([k]) for k in range(256)], (False, True), INTEGERS[:3]]
 ITEMS += [NUMBERS, WORDS]

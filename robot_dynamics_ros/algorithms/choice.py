@@ -1,6 +1,7 @@
 """Choice of kernels by the shape of a robot, such as its depth: generic and specialised code use the same kernel."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from robot_dynamics_ros.algorithms.forward_method import articulated_bodies_pay
 from robot_dynamics_ros.jit.decorators import Kernel
@@ -18,16 +19,30 @@ On four limbs of 6 and of 12 joints: 1.9 and 4.8 by factors, 2.1 and 3.7 by prop
 """
 
 
-def forward_dynamics(arrays: ModelArrays) -> Kernel:
-    """Return the kernel of forward dynamics."""
-    return articulated(arrays) if arrays.constraints or articulated_bodies_pay(arrays) else crba_forward
+class Choice(NamedTuple):
+    """The kernels of a quantity, and the place of the one that is used for the shape of a robot."""
+
+    kernels: tuple[Kernel, ...]
+    place: Callable[[ModelArrays], int]
+
+    def __call__(self, arrays: ModelArrays) -> Kernel:
+        """Return the kernel for a robot."""
+        return self.kernels[self.place(arrays)]
 
 
-def articulated(arrays: ModelArrays) -> Kernel:
-    """Return the kernel of forward dynamics by articulated bodies."""
-    return loop_forward if arrays.constraints else aba
+def _articulated(arrays: ModelArrays) -> int:
+    return int(arrays.constraints > 0)
 
 
-def by_depth(by_factors: Kernel, by_propagation: Kernel) -> Callable[[ModelArrays], Kernel]:
+def _forward_dynamics(arrays: ModelArrays) -> int:
+    return _articulated(arrays) if arrays.constraints or articulated_bodies_pay(arrays) else 2
+
+
+articulated = Choice((aba, loop_forward), _articulated)
+"""Forward dynamics by articulated bodies."""
+forward_dynamics = Choice((aba, loop_forward, crba_forward), _forward_dynamics)
+
+
+def by_depth(by_factors: Kernel, by_propagation: Kernel) -> Choice:
     """Return the choice between two kernels of operational space by the largest number of velocities before a link."""
-    return lambda arrays: by_propagation if arrays.depth > MOST_VELOCITIES_IN_A_ROW else by_factors
+    return Choice((by_factors, by_propagation), lambda arrays: int(arrays.depth > MOST_VELOCITIES_IN_A_ROW))

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.algorithms.choice import Choice
 from robot_dynamics_ros.algorithms.table import (
     ALGORITHMS,
     BY_METHOD,
@@ -31,6 +32,8 @@ POSITIONS = ('q', 'start', 'end')
 """Inputs that are positions, (nq,)."""
 PARAMETERS = {'base_velocity': 'v_0', 'base_acceleration': 'a_0', WRENCH: 'F', WRENCHES_AT_POINTS: 'wrenches'}
 """Parameters of kernels by the names of inputs, where they differ."""
+WRENCH_KERNELS = (wrenches_on_links, changes_of_wrenches), (external_wrench, changes_of_wrench)
+"""Kernels of external wrenches on all links, and of one: the wrenches, and how torques of these change with q."""
 LOCAL = 2
 """Index of the reference frame in which constant wrenches do not change with q."""
 
@@ -99,7 +102,7 @@ def program_of(
     ``reference_frame`` is the index of theirs. ``wrenches`` is the input of external wrenches, if there is one.
     """
     algorithm = algorithm_of(name, len(frames), wrenches)
-    kernel = algorithm.kernel if isinstance(algorithm.kernel, Kernel) else algorithm.kernel(arrays)
+    kernel = algorithm.kernel(arrays) if isinstance(algorithm.kernel, Choice) else algorithm.kernel
     inputs, lengths = [*algorithm.inputs, *filter(None, [wrenches])], lengths_of(arrays)
     arguments: dict[str, Argument] = {
         # parameters that the caller does not give are zero
@@ -110,11 +113,11 @@ def program_of(
     }
     before = []
     if wrenches:
-        of_one = wrenches == WRENCH
-        before.append(external_wrench if of_one else wrenches_on_links)
+        of_wrenches, of_changes = WRENCH_KERNELS[wrenches == WRENCH]
+        before.append(of_wrenches)
         arguments['f_ext'] = Scratch('f_ext')
         if 'D_f' in kernel.parameters and reference_frame != LOCAL:
-            before.append(changes_of_wrench if of_one else changes_of_wrenches)
+            before.append(of_changes)
             arguments['D_f'] = Scratch('D_f')
     *parameters, _ = kernel.parameters
     return Program(

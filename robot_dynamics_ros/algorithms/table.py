@@ -4,10 +4,10 @@ A kernel's parameters say what else it reads: ``gravity``, external wrenches ``f
 have as an input is zero: ``bias_torque`` is inverse dynamics without accelerations.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 from robot_dynamics_ros.algorithms import choice
+from robot_dynamics_ros.algorithms.choice import Choice
 from robot_dynamics_ros.jit.decorators import Kernel
 from robot_dynamics_ros.kernels import centroidal
 from robot_dynamics_ros.kernels import operational_space as factors
@@ -26,13 +26,12 @@ from robot_dynamics_ros.kernels.poses import link_poses
 from robot_dynamics_ros.kernels.regressor import torque_regressor
 from robot_dynamics_ros.kernels.rnea import rnea
 from robot_dynamics_ros.kernels.rnea_derivatives import rnea_derivatives
-from robot_dynamics_ros.model.arrays import ModelArrays
 
 
 class Algorithm(NamedTuple):
     """A row of the table."""
 
-    kernel: Kernel | Callable[[ModelArrays], Kernel]
+    kernel: Kernel | Choice
     """The kernel, or the choice of one for the shape of a robot."""
     inputs: tuple[str, ...]
     """Names of the vectors of a state."""

@@ -1,4 +1,4 @@
-"""Generic code: robot-independent kernels, which read the model from arrays and are compiled once an installation.
+"""Generic code: robot-independent kernels, which read the model from arrays; compiled when the package is built.
 
 What differs between robots is read from memory: the words of a program are the addresses and sizes of its arguments.
 """
@@ -6,12 +6,10 @@ What differs between robots is read from memory: the words of a program are the 
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, Program, Step, program_of
-from robot_dynamics_ros.codegen.object_files import CodeFolder
 from robot_dynamics_ros.codegen.states_code import (
     GIVEN,
     RESULT,
@@ -26,50 +24,22 @@ from robot_dynamics_ros.jit.at_first_use import AtFirstUse
 from robot_dynamics_ros.jit.decorators import Kernel, numba_is_disabled
 from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
-
-FILES = CodeFolder('generic')
-SCRATCH = Workspace(
-    *(
-        np.empty([a if a == b else 0 for a, b in zip(one, other, strict=True)])
-        for one, other in zip(Workspace.shapes(2, 3, 1, 5), Workspace.shapes(4, 6, 2, 12), strict=True)
-    )
-)
-"""Example of a workspace: lengths of axes are constant if equal for robots of two sizes."""
-LENGTHS = {
-    'v_0': (6,),
-    'a_0': (6,),
-    'gravity': (3,),
-    'f_ext': (0, 6),
-    'rotation': (3, 3),
-    'origin': (3,),
-    'rotations': (0, 3, 3),
-    'origins': (0, 3),
-}
-"""Lengths of axes of parameters that are the same for all robots, 0 for others."""
+from robot_dynamics_ros.native import library
 
 
-def is_kept(program: Program) -> bool:
-    """Return whether all kernels of a program were compiled before."""
-    return all(FILES.has(step.kernel.__name__) for step in program.steps)
+def kernel_address(kernel: Kernel, arguments: Sequence) -> int:
+    """Return the address of a kernel's code, the same for any robot.
 
-
-def kernel_address(kernel: Kernel, arguments: Sequence, arrays: ModelArrays) -> int:
-    """Return the address of a kernel's code for arguments like these, compiled if necessary; the same for any robot.
-
-    Its fixed words are those of the arrays of a model and of a workspace. The arguments of a parameter are always of
-    one kind, so that the name of the kernel is that of its file.
+    Its fixed words are those of the arrays of a model and of a workspace. A kernel that the library does not have, as
+    that of a new quantity, is compiled now for arguments like these.
     """
-
-    def make() -> bytes:
+    address = library.address_of(kernel)
+    if address is None:
         # needs Numba
-        from robot_dynamics_ros.codegen.numba_code import compiled_kernel  # noqa: PLC0415
+        from robot_dynamics_ros.codegen.new_function import new_kernel_code  # noqa: PLC0415
 
-        # the first axis of each array has the number of joints or velocities
-        model = ModelArrays(*(np.empty((0, *it.shape[1:]), it.dtype) for it in arrays))
-        examples = tuple(_example(*it) for it in zip(kernel.parameters, arguments, strict=True))
-        return compiled_kernel(kernel, (model, SCRATCH), examples)
-
-    return FILES.code(kernel.__name__, make).address('call')
+        address = new_kernel_code(kernel, arguments)
+    return address
 
 
 class Generic:
@@ -148,7 +118,7 @@ class _Memory:
             base = bases.get(argument, GIVEN) if isinstance(argument, str) else GIVEN
             address, stride = it.ctypes.data if base == GIVEN else 0, 0 if base in (GIVEN, RUNTIME) else it.nbytes
             words += [(base, address, stride), *((GIVEN, length, 0) for length in it.shape)]
-        return kernel_address(step.kernel, arguments, arrays), self._fixed[id(arrays)].ctypes.data, words
+        return kernel_address(step.kernel, arguments), self._fixed[id(arrays)].ctypes.data, words
 
 
 class _OfThread(threading.local):
@@ -189,10 +159,3 @@ def _names(program: Program, links: int) -> dict[str, np.ndarray]:
     """Return arrays like the arguments that kernels have by name."""
     names = {name: np.empty(size) for name, size in program.inputs.items()}
     return {**names, 'gravity': np.empty(3), 'f_ext': np.zeros((links, 6)), 'result': np.empty(program.shape or 1)}
-
-
-def _example(name: str, argument) -> Any:
-    """Return an argument as ``numba_code`` needs it: axes of any length have none."""
-    if isinstance(argument, int):
-        return argument
-    return np.empty(LENGTHS.get(name, (0,) * argument.ndim), argument.dtype)

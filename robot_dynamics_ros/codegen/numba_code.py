@@ -120,26 +120,18 @@ def _word(builder, address, offset: int):
     return word
 
 
-def compiled_kernel(kernel: Kernel, fixed: tuple, given: tuple) -> bytes:
-    """Return the object file of a kernel, as ``compiled_function`` does.
-
-    Numba compiles a function that calls the kernel in 5 % less time than the kernel itself (rnea, 2026-11-27).
-    """
-    body = kernel.compiled
-
-    def step(*arguments) -> None:
-        body(*arguments)
-
-    return compiled_function(step, fixed, given)
+ENTRY = 'call'
+"""Name of the function in C that ``code_of`` defines."""
 
 
 @global_compiler_lock
-def compiled_function(function, fixed: tuple, given: tuple) -> bytes:
-    """Return the object file of ``int64 call(int64 *fixed, int64 *given)`` in C for this processor.
+def code_of(function, fixed: tuple, given: tuple) -> str:
+    """Return the optimised IR of ``int64 call(int64 *fixed, int64 *given)`` in C.
 
-    It calls ``function`` with the arguments whose words are there, which are like the examples ``fixed`` and ``given``.
-    TypeError unless the type of its result is that of its annotation. The lock of LLVM is held by the caller.
+    It calls a function or kernel with the arguments whose words are there, which are like the examples ``fixed`` and
+    ``given``. TypeError unless the type of its result is that of its annotation.
     """
+    function = _step(function) if isinstance(function, Kernel) else function
     records = [Value.like(examples).kind for examples in (fixed, given)]
     places = [(k, *field) for k, record in enumerate(records) for field in record.fields.values()]
     kinds = types.BaseTuple.from_types([value.kind for _, value, _ in places])
@@ -163,23 +155,32 @@ def compiled_function(function, fixed: tuple, given: tuple) -> bytes:
     returned, expected = version.signature.return_type, RETURNED[function.__annotations__['return']]
     if types.unliteral(returned) != expected:
         raise TypeError(f'{function.__name__}: expected a function that returns {expected}, got {returned}')
-    module = ir.Module('call')
+    module = ir.Module(ENTRY)
     pointer = ir.IntType(8).as_pointer()
     # Numba's convention: places for the result and for an exception, which kernels do not raise, come first
     of_callee = ir.FunctionType(ir.IntType(32), [pointer, pointer, WORD, WORD])
     callee = ir.Function(module, of_callee, version.fndesc.llvm_func_name)
-    in_c = ir.Function(module, ir.FunctionType(WORD, [WORD, WORD]), 'call')
+    in_c = ir.Function(module, ir.FunctionType(WORD, [WORD, WORD]), ENTRY)
     builder = ir.IRBuilder(in_c.append_basic_block())
     result, exception = builder.alloca(WORD), builder.alloca(WORD)
     builder.store(WORD(0), result)
     builder.call(callee, [*(builder.bitcast(place, pointer) for place in (result, exception)), *in_c.args])
     builder.ret(builder.load(result))
-    library = cpu_target.target_context.codegen().create_library('call')
-    library.enable_object_caching()
+    library = cpu_target.target_context.codegen().create_library(ENTRY)
     library.add_llvm_module(llvm.parse_assembly(str(module)))
     library.add_linking_library(version.library)
     library.finalize()
-    return library._get_compiled_object()
+    return library.get_llvm_str()
+
+
+def _step(kernel: Kernel):
+    """Return a function that calls a kernel: Numba compiles it in 5 % less time (rnea, 2026-11-27)."""
+    body = kernel.compiled
+
+    def step(*arguments) -> None:
+        body(*arguments)
+
+    return step
 
 
 def _names_of(example: tuple) -> tuple[str, ...]:

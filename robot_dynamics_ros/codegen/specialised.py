@@ -1,23 +1,16 @@
 """Specialised code of one robot: straight-line machine code, compiled at its first use and kept on disk."""
 
-import hashlib
 import os
 from collections import OrderedDict
-from collections.abc import Callable
-from functools import cache
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from robot_dynamics_ros.algorithms.program import Program
-from robot_dynamics_ros.codegen.machine_code import MachineCode
-from robot_dynamics_ros.codegen.object_files import CodeFolder, compiled, lanes
+from robot_dynamics_ros.codegen.kept_code import CodeFolder, lanes
+from robot_dynamics_ros.codegen.llvm import of_blocks, of_one_state
+from robot_dynamics_ros.codegen.loaded_code import LoadedCode
 from robot_dynamics_ros.codegen.states_code import RESULT, RUNTIME, VECTOR, StatesCode, words_of_program
 from robot_dynamics_ros.codegen.straight_line import StraightLine, needed
 from robot_dynamics_ros.model.arrays import ModelArrays
-
-if TYPE_CHECKING:
-    from concurrent.futures import ThreadPoolExecutor
+from robot_dynamics_ros.model.digest import robot_digest
 
 MOST_OPERATIONS = 20_000
 """Longest code that is compiled for the methods of a robot: operations without changes of sign, and two for each number
@@ -30,21 +23,8 @@ MOST_OPERATIONS_OF_BLOCKS = 10_000
 """Longest code for blocks of states: it needs two to five times as long to compile."""
 LEAST_OF_A_JOINT = 20
 """No code of a robot is shorter than this number of operations for each joint."""
-SPRINGS = ('stiffness', 'spring_rest', 'coordinate')
-"""Arrays that count in the digest of robots with springs only."""
 MOST_KEPT = 32
 """Number of robots whose code a process keeps for reuse."""
-
-
-def robot_digest(arrays: ModelArrays) -> str:
-    """Return the digest (16 hex digits) of a robot's constants: all arrays but the last link's inertia."""
-    digest = hashlib.sha256()
-    for name, array in zip(arrays._fields, arrays, strict=True):
-        if name in SPRINGS and not arrays.has_springs:
-            continue
-        constant = array[:-1] if name == 'I' else array
-        digest.update(f'{name} {constant.dtype.str} {constant.shape} '.encode() + constant.tobytes())
-    return digest.hexdigest()[:16]
 
 
 def folder_of(arrays: ModelArrays) -> str:
@@ -62,14 +42,6 @@ class Specialised:
         self._files = CodeFolder(folder_of(arrays))
         self._lengths: dict[str, int] = {}
         self._traced: dict[str, StraightLine] = {}  # of programs that are short enough, until they are compiled
-
-    def fits(self, arrays: ModelArrays) -> bool:
-        """Return whether ``arrays``, of the same robot, have the inertias of this code; the last link's may differ."""
-        return np.array_equal(arrays.I[:-1], self.arrays.I[:-1])
-
-    def is_kept(self, program: Program, blocks: bool) -> bool:
-        """Return whether the code of a program was compiled before, for one state or for ``blocks`` of states."""
-        return self._files.has(_file_name(program.name, blocks))
 
     def is_short(self, program: Program, blocks: bool) -> bool:
         """Return whether the code of a program is worth compiling."""
@@ -101,25 +73,12 @@ class Specialised:
         """Return the address of ``bool f(double *, ...)`` in C, valid as long as this object lives."""
         return self._code(program, blocks=False).address(program.name)
 
-    def inline(self, program: Program) -> Callable:
-        """Return the code for one state as a function that Numba inlines, with flat matrices and unchecked lengths."""
-        # need Numba and LLVM
-        from robot_dynamics_ros.codegen.compiled_calls_compiler import inlined_code  # noqa: PLC0415
-        from robot_dynamics_ros.codegen.llvm import of_one_state  # noqa: PLC0415
-
-        # unique among robots: a function may call the code of several
-        code = StraightLine.of(program, self.arrays)._replace(name=f'{program.name}_{robot_digest(self.arrays)}')
-        return inlined_code(code.name, of_one_state(code, 'alwaysinline'), len(program.inputs) + 2)
-
-    def _code(self, program: Program, blocks: bool) -> MachineCode:
+    def _code(self, program: Program, blocks: bool) -> LoadedCode:
         """Return the machine code of a program, compiled if necessary."""
 
-        def make() -> bytes:
-            # needs LLVM
-            from robot_dynamics_ros.codegen.llvm import of_blocks, of_one_state  # noqa: PLC0415
-
+        def make() -> str:
             code = self._traced.pop(program.name, None) or StraightLine.of(program, self.arrays)
-            return compiled(of_blocks(code, lanes()) if blocks else of_one_state(code))
+            return of_blocks(code, lanes()) if blocks else of_one_state(code)
 
         return self._files.code(_file_name(program.name, blocks), make)
 
@@ -141,14 +100,3 @@ def code_of(arrays: ModelArrays, threads: int | None = None) -> Specialised:
     if len(_kept) > MOST_KEPT:
         _kept.popitem(last=False)
     return code
-
-
-@cache
-def background() -> 'ThreadPoolExecutor':
-    """Return the thread that compiles code that pays while calls go on."""
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  (slow to import)
-
-    return ThreadPoolExecutor(1, thread_name_prefix='robot_dynamics_ros_compiler')
-
-
-os.register_at_fork(after_in_child=background.cache_clear)  # its thread does not exist there

@@ -77,14 +77,14 @@ class StatesCode(NamedTuple):
         most: int = UNLIMITED,
         held: int = 0,
         streamed: int = UNLIMITED,
-        left: int = UNLIMITED,
+        threads: int = 1,
         any_norm: bool = False,
     ) -> call.StatesCall:
         """Return this code as a function ``f(vectors..., runtime_inputs, out)``; ``call.pyi`` says what it does.
 
-        It refuses more than ``most`` states, and any once ``left`` states have been computed. It holds the GIL for up
-        to ``held`` states. Results of more than ``streamed`` states bypass the caches. Quaternions have to be of length
-        1, unless they may have ``any_norm``. Wrenches on all links may have an axis for the links.
+        It refuses more than ``most`` states, and holds the GIL for up to ``held`` states. Results of more than
+        ``streamed`` states bypass the caches. A large batch uses up to ``threads`` cores. Quaternions have to be of
+        length 1, unless they may have ``any_norm``. Wrenches on all links may have an axis for the links.
         """
         program, quaternions = self.program, () if any_norm else self.arrays.quaternions
         lists = (*program.inputs.values(),), program.shape, quaternions, self.arrays.angles
@@ -92,5 +92,5 @@ class StatesCode(NamedTuple):
             tuple(np.array(it, np.int64) for it in lists),
             (RUNTIME_INPUTS, 6 * (WRENCHES in program.inputs)),
         )
-        limits = most, left, held, streamed
-        return call.StatesCall(integers, self.words, sizes, self.checked, LARGEST_ANGLE, limits, self.owner)
+        limits = most, held, streamed
+        return call.StatesCall(integers, self.words, sizes, self.checked, LARGEST_ANGLE, limits, threads, self.owner)

@@ -127,7 +127,6 @@ class Adaptation:
         self._longest = LARGEST_STEP / max(settings.rate, 6.0 * settings.friction_rate)
         self.computed, self._anchor, self._from = np.zeros(n), np.zeros(10), 0.0
         self._equal = bound(_equal, self.computed, then=(np.zeros(n),))
-        self.q: np.ndarray | None = None  # of the measured state; laws are also called with others, to prepare them
         self._laws, self._ramps, self._continues = 0, False, False
         self._reaction: tuple[np.ndarray, ...] = ()  # of the last state
         self._goal = self._used = _Goal(PayloadRamp(), self._bare, self.estimate.nearest(self._bare))
@@ -144,7 +143,7 @@ class Adaptation:
 
     def begin(self, state: MeasuredState) -> None:
         """Adapt to the last state, or follow the ramp of a payload to ``state``."""
-        goal, self.q, self._seen = self._goal, state.q, time.monotonic()
+        goal, self._seen = self._goal, time.monotonic()
         if state.pause > INTERRUPTION and not self._continues:
             self._follow(goal.before, 0.0)
             self.friction[:] = self._given
@@ -160,7 +159,7 @@ class Adaptation:
         self._laws, self._continues = 0, False
 
     def react_to(self, regressor: np.ndarray, error: np.ndarray, columns: np.ndarray) -> None:
-        """Keep the arrays of a law that has computed a torque for the measured state; in a ramp of gravity, of several.
+        """Keep the arrays of a law that has computed a torque; in a ramp of gravity, of several.
 
         ``regressor`` (n, 10) is Y of the tip link, ``error`` (n) in rad/s or m/s, ``columns`` (3, n) are those of
         viscous and Coulomb friction and offset.

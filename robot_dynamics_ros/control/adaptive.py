@@ -108,6 +108,7 @@ class AdaptiveControl:
 
     def __init__(self, robot, damping, adaptation: Adaptation):
         n, vector = robot.nv, np.zeros(robot.nv)
+        robot.prepare('inverse_dynamics', 'torque_regressor')
         self._robot, self._adaptation, self._zeros = robot, adaptation, np.zeros(n)
         self._qdd_r, self._total, self._difference, s, self.error = np.zeros((5, n))
         tau, wide = np.zeros((3, n)), np.zeros((3, n, len(robot.model.arrays.I[1:].ravel())))
@@ -123,8 +124,7 @@ class AdaptiveControl:
     def torque(self, q, qd, desired, feedforward, out) -> None:
         """Write the torque (n, N m or N) at q and qd (n) for the ``desired`` q, qd and qdd (n each) into ``out``."""
         self.follow(q, qd, desired, out)
-        if q is self._adaptation.q:
-            self._adaptation.react_to(self.regressor, self.error, self.columns)
+        self._adaptation.react_to(self.regressor, self.error, self.columns)
 
     def follow(self, q, qd, desired, out) -> None:
         """Write the torque as ``torque`` does; nothing is adapted to the error."""
@@ -164,10 +164,6 @@ class AdaptiveLaw:
     def reference(self) -> np.ndarray | None:
         """Position (n, rad or m) at which the last torque holds the arm, or to which it leads."""
         return self._law.reference
-
-    def warm_up(self) -> None:
-        """Compile the kernels that ``torque`` calls."""
-        self._law.warm_up()
 
     def stop_following(self) -> None:
         """Drop the desired motion, the hold position and the last state."""

@@ -133,6 +133,7 @@ class Compensation:
         self._residual = ResidualTorque(robot, residual) if residual else None
         # RNEA is the sum of its three terms: with zero gravity, qd or qdd it omits the corresponding one
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
+        self._robot.prepare('inverse_dynamics')
         self._inertia, self._coriolis = 'inertia' in terms, 'coriolis' in terms
         self._zeros = np.zeros(robot.nv)
         friction = robot.friction
@@ -140,6 +141,8 @@ class Compensation:
         self._add_friction = friction_adder(robot, parameters)
         # load-dependent friction depends on the whole transmitted torque, terms of the robot's controller included
         self._whole = robot if friction.load.any() and not RIGID_BODY.issubset(terms) else None
+        if self._whole:
+            self._whole.prepare('inverse_dynamics')
         self._transmitted = np.zeros(robot.nv)
 
     def torque(self, q, qd, qdd, out) -> None:

@@ -80,7 +80,6 @@ class DrivenRobot:
         self.rotor_inertia = (self._G**2).T @ robot.rotor_inertia
 
     name = property(lambda self: self.robot.name, doc='Name of the robot.')
-    binding = property(lambda self: self.robot.binding, doc='The binding in use.')
     digest = property(lambda self: self.robot.digest, doc='Hash of the tree of joints, as that of ``Robot``.')
     model = property(lambda self: self.robot.model, doc='Model of the tree of all joints.')
     gravity = property(lambda self: self.robot.gravity, doc='Gravity in the base frame, (3,) m/s^2.')
@@ -97,9 +96,9 @@ class DrivenRobot:
         """Return this robot with a payload on ``link``."""
         return DrivenRobot(self.robot.with_payload(payload, link), self.couplings, self.measured, self._offset)
 
-    def with_binding(self, binding: str, threads: int | None = None) -> 'DrivenRobot':
-        """Return this robot with another way of choosing code."""
-        return DrivenRobot(self.robot.with_binding(binding, threads), self.couplings, self.measured, self._offset)
+    def prepare(self, *quantities: str) -> None:
+        """Look up the code of quantities of the tree of joints now, as ``Robot.prepare`` does."""
+        self.robot.prepare(*quantities)
 
     def to_urdf(self) -> str:
         """Return the robot as URDF text, with <mimic>."""

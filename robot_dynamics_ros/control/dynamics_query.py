@@ -1,7 +1,7 @@
 """Dynamics quantities at a batch of states, given as flat lists in any joint order and returned in that order."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -14,16 +14,22 @@ from robot_dynamics_ros.robot import Robot
 
 FIELDS = {'q': 'positions', 'qd': 'velocities', 'qdd': 'accelerations', 'tau': 'efforts'}
 """Lists of a query by the arguments of ``Robot`` that they become."""
-ARGUMENT = re.compile(r"(?<![\w'])(qdd|qd|q|tau)(?![\w'])")
+ARGUMENT = re.compile(r"(?<![\w'])(qdd|qd|q|tau)(?![\w'])(\[\d+)?")
+PART = 100_000
+"""Largest number of states that are computed at once: for ten times as many ``Robot`` would compile."""
 
 
 @contextmanager
-def arguments_named_as_fields() -> Iterator[None]:
-    """Name lists, not arguments of ``Robot``, in an ArgumentError."""
+def arguments_named_as_fields(first: int) -> Iterator[None]:
+    """Name lists and states, not arguments of ``Robot``, in an ArgumentError on a part from state ``first`` on."""
+
+    def named(found) -> str:
+        return FIELDS[found[1]] + (f'[{first + int(found[2][1:])}' if found[2] else '')
+
     try:
         yield
     except ArgumentError as error:
-        raise ArgumentError(ARGUMENT.sub(lambda found: FIELDS[found[1]], str(error))) from error
+        raise ArgumentError(ARGUMENT.sub(named, str(error))) from error
 
 
 class DynamicsQuery:
@@ -67,29 +73,27 @@ class DynamicsQuery:
 
     def mass_matrix(self, out=None) -> np.ndarray:
         """Return M (count, n, n) at ``positions``, that of the tree of joints."""
-        with arguments_named_as_fields():
-            M = self._robot.mass_matrix(self.batch['positions'], out=out)
+        n = self._robot.nv
+        M = self._computed(self._robot.mass_matrix, (n, n), 'positions', out=out)
         if self._permuted:
             M[...] = M[:, self._from_robot[:, None], self._from_robot]
         return M
 
     def jacobian(self, link: str, reference_frame: str) -> np.ndarray:
-        """Return J (count, 6, n) of a link at ``positions``, as ``Dynamics.jacobian``.
+        """Return J (count, 6, n) of a link at ``positions``, as ``Robot.jacobian``."""
 
-        The generic kernel computes it, since specialised code would have to be compiled for each link.
-        """
-        robot, q = self._robot.with_binding('generic'), self.batch['positions']
+        def jacobian(q, out):
+            return self._robot.jacobian(q, link, reference_frame, out=out)
+
         try:
-            with arguments_named_as_fields():
-                return self._ordered(robot.jacobian(q, link, reference_frame))
+            return self._ordered(self._computed(jacobian, (6, self._robot.nv), 'positions'))
         except UnknownNameError as error:
             raise UnknownNameError(f'link: {error}') from error
 
     def forward_dynamics(self) -> np.ndarray:
         """Return the accelerations (count, n) under ``efforts``, without friction."""
-        q, qd, tau = (self.batch[name] for name in ('positions', 'velocities', 'efforts'))
-        with arguments_named_as_fields():
-            return self._ordered(self._robot.forward_dynamics(q, qd, tau))
+        vectors = 'positions', 'velocities', 'efforts'
+        return self._ordered(self._computed(self._robot.forward_dynamics, (self._robot.nv,), *vectors))
 
     def inverse_dynamics(self) -> dict[str, np.ndarray]:
         """Return the terms of the torque (count, n) by name.
@@ -98,17 +102,27 @@ class DynamicsQuery:
         motion does not determine.
         """
         check_tree(self._robot.model, 'inverse dynamics')
-        q, qd, qdd = (self.batch[name] for name in ('positions', 'velocities', 'accelerations'))
-        with arguments_named_as_fields():
-            terms: dict[str, np.ndarray] = {
-                'gravity': self._robot.gravity_torque(q),
-                'coriolis': self._robot.coriolis_torque(q, qd),
-                'inertia': self._robot.inertia_torque(q, qdd),
-            }
-            terms['friction'] = self._robot.friction_torque(qd, sum(terms.values()))
-        if not np.isfinite(sum(terms.values())).all():
+        vectors = 'positions', 'velocities', 'accelerations'
+        terms = self._computed(self._terms, (len(TERMS), self._robot.nv), *vectors)
+        if not np.isfinite(terms.sum(axis=1)).all():
             raise ArgumentError('inverse_dynamics: the torque overflows; reduce positions, velocities or accelerations')
-        return {term: self._ordered(terms[term]) for term in TERMS}
+        return {term: self._ordered(terms[:, k]) for k, term in enumerate(TERMS)}
+
+    def _terms(self, q, qd, qdd, out) -> None:
+        """Write the terms (states, terms, n) of the torque in the order of ``TERMS``."""
+        robot = self._robot
+        rigid = robot.gravity_torque(q), robot.coriolis_torque(q, qd), robot.inertia_torque(q, qdd)
+        for k, torque in enumerate((*rigid, robot.friction_torque(qd, sum(rigid)))):
+            out[:, k] = torque
+
+    def _computed(self, quantity: Callable, shape: tuple[int, ...], *fields: str, out=None) -> np.ndarray:
+        """Return a quantity (count, ...) of the ``shape`` of one state at the vectors in ``fields``, part by part."""
+        result = np.empty((self.count, *shape)) if out is None else out
+        for first in range(0, max(self.count, 1), PART):
+            part = slice(first, first + PART)
+            with arguments_named_as_fields(first):
+                quantity(*(self.batch[field][part] for field in fields), out=result[part])
+        return result
 
     def _ordered(self, rows) -> np.ndarray:
         """Return ``rows`` (count, ..., n), which are in the robot's joint order, in that of the query."""

@@ -53,11 +53,6 @@ class ExternalTorqueLaw:
         self.stamp = 0
         self.contacts = 0
 
-    def warm_up(self) -> None:
-        """Compute what ``torque`` computes."""
-        self.observer.warm_up()
-        self._gravity_torque.warm_up(1)
-
     def stop_following(self) -> None:
         """Start anew with the friction of the model, as at activation; the thresholds stay."""
         self.stamp = 0

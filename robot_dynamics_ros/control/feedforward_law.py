@@ -14,9 +14,6 @@ class MotionSource(Protocol):
     def follow(self, state: MeasuredState) -> Result:
         """Write the desired motion for ``state`` and return ``TORQUE``, or return why there is none."""
 
-    def warm_up(self) -> None:
-        """Compile the kernels that ``follow`` calls."""
-
     def stop(self) -> None:
         """Drop the desired motion."""
 
@@ -36,11 +33,6 @@ class FeedforwardLaw:
         self._q, self._qd, self._qdd = desired
         self.reference = self._q
         self._measured = evaluate_at_measured
-
-    def warm_up(self) -> None:
-        """Compile the kernels that ``torque`` calls."""
-        self._source.warm_up()
-        self._terms.warm_up(4 if self._measured else 3)
 
     def stop_following(self) -> None:
         """Drop the desired motion."""

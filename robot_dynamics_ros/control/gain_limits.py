@@ -163,10 +163,6 @@ class SampledLaw:
         """Position (n, rad or m) at which the last torque holds the arm, or to which it leads."""
         return self._law.reference
 
-    def warm_up(self) -> None:
-        """Compile the kernels that ``torque`` calls."""
-        self._law.warm_up()
-
     def stop_following(self) -> None:
         """Drop the desired motion and the hold position; the period is judged again."""
         self._law.stop_following()

@@ -15,10 +15,6 @@ class GravityLaw:
         """Set the blended gravity torque."""
         self._gravity = gravity
 
-    def warm_up(self) -> None:
-        """Compile the kernels that ``torque`` calls."""
-        self._gravity.warm_up(1)
-
     def stop_following(self) -> None:
         """Do nothing: this law follows no motion."""
 

@@ -12,6 +12,8 @@ from robot_dynamics_ros.jit.kinds import Vector
 from robot_dynamics_ros.robot import Robot
 
 LAWS = ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque')
+QUANTITIES = {'pd_gravity': 'gravity_torque', 'computed_torque': 'inverse_dynamics'}
+"""The quantity of the robot that a law computes."""
 
 
 @compiled(given='q qd q_desired qd_desired term out')
@@ -83,6 +85,8 @@ class JointSpaceControl:
             raise ArgumentError(f'bandwidth: expected a positive number of rad/s, got {bandwidth}')
         n = robot.nv
         self._acceleration = _feedback_with(robot, np.full(n, bandwidth**2), np.full(n, 2.0 * bandwidth))
+        if law in QUANTITIES:
+            self._robot.prepare(QUANTITIES[law])
         friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
         self._add_friction = friction_adder(robot, friction)
         self._term = np.zeros(n)
@@ -137,6 +141,7 @@ class Hold:
     def __init__(self, robot: Robot, stiffness, damping, terms=TERMS):
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         self._feedback = _feedback_with(robot, stiffness, damping)
+        self._robot.prepare('gravity_torque')
         self._still, self._gravity = np.zeros(robot.nv), np.zeros(robot.nv)
 
     def torque(self, q, qd, q_hold, out) -> None:

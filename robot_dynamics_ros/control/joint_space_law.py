@@ -56,12 +56,6 @@ class JointSpaceLaw:
         self.reference: np.ndarray = position.position
         self._lost: Result | None = None  # why the feedforward torque of the present motion is missing
 
-    def warm_up(self) -> None:
-        """Compile the kernels that ``torque`` calls."""
-        self._source.warm_up()
-        self._control.warm_up(2, self._desired, self._zeros)
-        self._hold.warm_up(3)
-
     def stop_following(self) -> None:
         """Drop the desired motion and the hold position."""
         self._source.stop()

@@ -101,9 +101,6 @@ class Law(Protocol):
             ``TORQUE``, or the reason why there is no torque.
         """
 
-    def warm_up(self) -> None:
-        """Compile the kernels that ``torque`` calls, by calling them."""
-
     def stop_following(self) -> None:
         """Drop the desired motion and the hold position, as at activation."""
 

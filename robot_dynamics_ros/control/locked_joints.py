@@ -120,7 +120,7 @@ def relevant(robot: Robot, positions: Mapping[str, float], joint_names: Sequence
     for name, position in positions.items():
         q[:, coordinates[name]] = position
     wanted = [robot.model.joint_of_velocity(k) in joint_names for k in range(robot.nv)]
-    fields = [robot.with_binding('generic').with_gravity(gravity) for gravity in DIRECTIONS]
+    fields = [robot.with_gravity(gravity) for gravity in DIRECTIONS]
 
     def torques() -> np.ndarray:
         return np.stack([field.gravity_torque(q) for field in fields])[..., wanted]

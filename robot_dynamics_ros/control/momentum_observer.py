@@ -38,6 +38,7 @@ SETTLING = 5.0
 
 def momentum(robot: Robot) -> RobotLaw:
     """Return the law p = M(q) qd, N m s (N s), at q and qd."""
+    robot.prepare('inverse_dynamics')
     return SimpleNamespace(torque=robot.inertia_torque)
 
 
@@ -45,6 +46,7 @@ class MomentumRate:
     """Law C(q, qd)' qd - g(q), N m (N): the rate of the momentum without joint torques."""
 
     def __init__(self, robot: Robot):
+        robot.prepare('coriolis_matrix', 'gravity_torque')
         self._robot, self._gravity = robot, np.zeros(robot.nv)
         self._coriolis = np.zeros((robot.nv, robot.nv))
 
@@ -149,11 +151,6 @@ class MomentumObserver:
         """Set payload and gravity, which may be ramps; for a robot that has no payload itself. Any thread."""
         self._momentum_of.take(payload_gravity)
         self._rate_of.take(payload_gravity)
-
-    def warm_up(self) -> None:
-        """Compute once what ``update`` computes."""
-        self._momentum_of.warm_up(2)
-        self._rate_of.warm_up(2)
 
     def update(self, stamp: int, q: np.ndarray, qd: np.ndarray, torque: np.ndarray, time: int | None = None) -> bool:
         """Update ``residual`` with a sample.

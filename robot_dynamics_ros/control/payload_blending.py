@@ -1,13 +1,11 @@
 """Payload blending: a control law while payload or gravity change linearly from one value to another."""
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from robot_dynamics_ros.control.payload_gravity import PayloadGravity, Vector, carrying
-from robot_dynamics_ros.errors import InputError
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
 
@@ -24,6 +22,7 @@ class GravityTorque:
 
     def __init__(self, robot: Robot):
         """Set the robot."""
+        robot.prepare('gravity_torque')
         self._robot = robot
 
     def torque(self, q, out) -> None:
@@ -56,7 +55,6 @@ class PayloadBlender:
         """Blend the laws ``make(robot)`` over ``payload_gravity``; ``robot`` itself has no payload."""
         self._make, self._robot = make, robot
         self._term = np.zeros(robot.nv)
-        self._inputs: tuple = ()
         # replaced as a whole, for the other thread; at most four corners, the last one after both ramps
         self._blend: tuple[PayloadGravity, list[_Corner]] = payload_gravity, []
         self.take(payload_gravity)
@@ -65,24 +63,14 @@ class PayloadBlender:
         """Set payload and gravity; laws for the same payloads and gravity are reused."""
         _, used = self._blend
         corners: list[_Corner] = []
-        scratch = np.zeros(self._robot.nv)
         for payload_after in _sides(payload_gravity.payload):
             for gravity_after in _sides(payload_gravity.gravity):
                 payloads = payload_gravity.payload.after if payload_after else payload_gravity.payload.before
                 gravity = payload_gravity.gravity.after if gravity_after else payload_gravity.gravity.before
                 laws = [corner.law for corner in used if corner.payloads is payloads and corner.gravity == gravity]
                 law = laws[0] if laws else self._make(carrying(self._robot.with_gravity(gravity), payloads))
-                if self._inputs and not laws:
-                    with suppress(InputError):  # torques that are not finite are those of the other thread
-                        law.torque(*self._inputs, out=scratch)
                 corners.append(_Corner(payload_after, gravity_after, payloads, gravity, law))
         self._blend = payload_gravity, corners
-
-    def warm_up(self, vectors: int, *others) -> None:
-        """Prepare the calls of the laws, later ones too, with ``vectors`` joint vectors, then ``others``, as inputs."""
-        self._inputs = *np.zeros((vectors, self._robot.nv)), *others
-        for corner in self._blend[1]:
-            corner.law.torque(*self._inputs, out=self._term)
 
     def torque(self, time: int, *inputs, out) -> None:
         """Write the torque (n, N m) at ``time`` (ns) and ``inputs`` of the law into ``out``."""

@@ -152,21 +152,13 @@ def _ends(ramp: Ramp, time: int) -> tuple:
 def carrier(robot: Robot, payload: Payload, frame: str) -> str:
     """Return the name of the frame that carries ``payload``, the last link for ''.
 
-    Raises DynamicsError for an unknown frame, a payload beyond the limits of ``check_size``, and a frame that is not
-    fixed to the last link: specialised code has run-time inertia for that link only.
+    Raises DynamicsError for an unknown frame and a payload beyond the limits of ``check_size``.
     """
     check_size(payload)
     try:
-        name = carrying_frame(robot.model, frame or None, 'frame')
+        return carrying_frame(robot.model, frame or None, 'frame')
     except UnknownNameError as error:
         raise UnknownNameError(f'frame: {error}') from error
-    on_last_link = robot.model.frame(name).link == len(robot.link_names) - 1
-    if payload.mass and not on_last_link and robot.binding != 'generic':
-        raise ArgumentError(
-            f'frame: {name!r} is not fixed to the last link; add this body to its link in the URDF, or use the binding '
-            "'generic'"
-        )
-    return name
 
 
 def check_size(payload: Payload) -> None:

@@ -48,10 +48,6 @@ class GravityFallback:
         self._gravity, self._is_right = gravity, is_right
         self._q = np.zeros(joints)
 
-    def warm_up(self) -> None:
-        """Compile the kernels that ``torque`` calls."""
-        self._gravity.warm_up(1)
-
     def record(self, q, torque) -> None:
         """Record the positions q (n) of a state for which a torque was sent."""
         self._q[:] = q
@@ -85,9 +81,6 @@ class RampToZero:
     def __init__(self, joints: int, ramp_time: float):
         """Set the number of joints and ``ramp_time`` (s)."""
         self._ramp = TorqueRamp(np.zeros(joints), ramp_time)
-
-    def warm_up(self) -> None:
-        """Do nothing: no kernel is called."""
 
     def record(self, q, torque) -> None:
         """Record the torque (n, N m) that was sent for a state; the positions are ignored."""

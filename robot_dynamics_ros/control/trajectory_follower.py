@@ -86,16 +86,6 @@ class TrajectoryFollower:
         self.announce: Callable[[Followed], bool] = lambda plan: True
         self._newest: int | None = None  # stamp of the last state, ns
 
-    def warm_up(self) -> None:
-        """Compile the kernels that ``follow`` calls."""
-        example = Trajectory([0.0, 1.0], np.zeros((2, len(self._names))))
-        state = MeasuredState(*np.zeros((2, len(self._names))))
-        plan = Followed(0, 0, example, self._desired, self.start.limits)
-        desired = self._desired.copy()
-        self.start.begin(plan, 0.5, state, None)
-        plan.sample(0.5)
-        self._desired[:] = desired
-
     def receive(
         self,
         trajectory: Trajectory,

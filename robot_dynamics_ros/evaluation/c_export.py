@@ -12,12 +12,11 @@ from robot_dynamics_ros.codegen import c
 from robot_dynamics_ros.codegen.c_text import identifier, mark, numbered
 from robot_dynamics_ros.codegen.straight_line import StraightLine
 from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.evaluation.compiled_code import Program
 from robot_dynamics_ros.evaluation.described_robot import ALIGNED
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.model.configuration import neutral
 
-PROGRAMS = ('inverse_dynamics', 'gravity_torque', 'bias_torque', 'mass_matrix', 'forward_dynamics')
-"""Quantities that are exported by default."""
 WITHOUT_METHOD = {
     'forward_dynamics_on_moving_base': ('Joint accelerations on a moving base.', 'rad/s^2 (prismatic: m/s^2).'),
     'inverse_dynamics_on_moving_base': ('Joint torques of a motion on a moving base.', 'N m (prismatic: N).'),
@@ -38,8 +37,6 @@ INPUTS = {
 """Description of each input."""
 Key = str | tuple[str, str, str]
 """A program as the key of the evaluator."""
-Program = str | tuple[str, str] | tuple[str, str, str]
-"""Name of a quantity; for one of a frame: name, link and (unless it is a pose) the reference frame."""
 
 
 def write_c(

@@ -10,6 +10,7 @@ from robot_dynamics_ros.evaluation.compiled_code import CompiledCode
 from robot_dynamics_ros.evaluation.described_robot import DescribedRobot
 from robot_dynamics_ros.formats.actuators import with_actuators
 from robot_dynamics_ros.model.consistent_inertias import with_consistent_inertias
+from robot_dynamics_ros.model.digest import robot_digest
 from robot_dynamics_ros.model.editing import chain, with_attached, with_locked_joints
 from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.loop_types import GAIN, TOLERANCE
@@ -274,5 +275,8 @@ class ChangedCopies(CompiledCode):
         return self._changed(payloads={name: it for name, it in payloads.items() if link not in (None, name)})
 
     def _with_model(self: Copied, model: Model, **changes) -> Copied:
-        """Return this robot with another model and the same binding."""
-        return self._changed(model=model, code=None, **changes).with_binding(self.binding, self._setting.threads)
+        """Return this robot with another model, with the same code of its own if that fits."""
+        robot, compiled = self._changed(model=model, compiled=None, **changes), self._setting.compiled
+        if compiled is None or robot_digest(compiled) != robot_digest(robot._evaluator.arrays):
+            return robot
+        return robot._changed(compiled=compiled)

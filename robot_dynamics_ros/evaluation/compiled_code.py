@@ -1,6 +1,5 @@
-"""Compiled code of a robot: how it is chosen, compiled ahead, called from other code, and exported as C."""
+"""Code of a robot's own: how it is asked for, called from other code, and exported as C."""
 
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -8,30 +7,29 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.algorithms.table import ALGORITHMS
-from robot_dynamics_ros.codegen.specialised import code_of
-from robot_dynamics_ros.evaluation.c_export import PROGRAMS, Program, write_c
 from robot_dynamics_ros.evaluation.described_robot import ALIGNED, Described, DescribedRobot
-from robot_dynamics_ros.jit.decorators import numba_is_disabled
 
-BINDINGS = ('generic', 'adaptive', 'specialised')
+PROGRAMS = ('inverse_dynamics', 'gravity_torque', 'bias_torque', 'mass_matrix', 'forward_dynamics')
+"""Quantities that are exported as C by default."""
+Program = str | tuple[str, str] | tuple[str, str, str]
+"""Name of a quantity; for one of a frame: name, link and (unless it is a pose) the reference frame."""
 
 
 class CompiledCode(DescribedRobot):
-    """The binding of a robot to generic kernels or to code of its own, and access to that code."""
+    """Code of a robot's own: how it is asked for, called from other code, and exported as C."""
 
-    def with_binding(self: Described, binding: str, threads: int | None = None) -> Described:
-        """Return this robot with another way of choosing code; results are equal, up to the sign of a zero.
+    def compiled(self: Described, *quantities: str, threads: int | None = None) -> Described:
+        """Return this robot with code of its own, that of ``quantities`` compiled now, others at their first call.
 
-        ``'generic'`` uses the kernels that all robots share. ``'specialised'`` compiles code for this robot at the
-        first use of each quantity. ``'adaptive'``, the default of new robots, uses such code where it was compiled
-        before, and compiles it in the background once use shows that this pays. It is kept on disk. Gravity and a
-        payload on the last link are run-time inputs; with changed payloads on other links generic kernels are used.
-        Batches use ``threads`` cores (None: all).
+        Without it, all robots share the code that was compiled when this package was built; only a batch of a million
+        states has code of the robot's own compiled. Results are equal, up to the sign of a zero. Code is kept on disk.
+        Gravity and a payload on the last link are run-time inputs of it; with changed payloads on other links the
+        shared code is used. Raises ArgumentError.
 
         Parameters
         ----------
-        binding : {'generic', 'adaptive', 'specialised'}
-            How code is chosen.
+        quantities : str
+            Names of methods, for instance ``inverse_dynamics``.
         threads : int, optional
             Number of cores that a large batch may use. Default: all.
 
@@ -39,44 +37,24 @@ class CompiledCode(DescribedRobot):
         -------
         Robot
         """
-        validation.choice('binding', binding, BINDINGS)
-        wanted = binding != 'generic' and self.nv > 0 and not numba_is_disabled()
-        code = code_of(self._evaluator.arrays, threads) if wanted else None
-        return self._changed(code=code, threads=threads, adaptive=binding == 'adaptive')
-
-    def compiled(self, *quantities: str):
-        """Return this robot with ``'specialised'`` binding, the code of ``quantities`` compiled now: names of methods.
-
-        Without names, inverse and forward dynamics, mass matrix, bias and gravity torques. Raises ArgumentError.
-
-        Parameters
-        ----------
-        quantities : str
-            Names of methods, for instance ``inverse_dynamics``.
-
-        Returns
-        -------
-        Robot
-        """
-        robot = self.with_binding('specialised', self._setting.threads)
-        for name in quantities or PROGRAMS:
+        for name in quantities:
             validation.choice('quantities', name, ALGORITHMS)
-            robot._evaluator.compile(name)
+        robot = self._changed(compiled=self._evaluator.arrays, threads=threads)
+        for name in quantities:
+            robot._evaluator.prepare(name)
         return robot
 
     @property
-    def binding(self) -> str:
-        """The binding in use: ``'generic'``, ``'adaptive'`` or ``'specialised'``; see ``with_binding``."""
-        if self._evaluator.specialised is None:
-            return 'generic'
-        return 'adaptive' if self._setting.adaptive else 'specialised'
+    def is_compiled(self) -> bool:
+        """Whether code of this robot's own is used; see ``compiled``."""
+        return self._evaluator.asked
 
     def kernel(self, program: str, link: str | None = None, reference_frame: str = ALIGNED) -> Callable:
-        """Return a quantity, of the frame of ``link`` if given, as a function that Numba inlines in your code.
+        """Return a quantity, of the frame of ``link`` if given, as a function that your code for Numba calls.
 
         Its arguments are the joint vectors of the method, ``robot.runtime_inputs`` and the result: C-contiguous arrays
         of float64, with flat matrices. It returns whether all numbers are finite; lengths are not checked.
-        ArgumentError lists the names; it is also raised if generic kernels are in use.
+        ArgumentError lists the names. Numba compiles your code in each process again: it caches no addresses.
 
         Parameters
         ----------
@@ -92,7 +70,10 @@ class CompiledCode(DescribedRobot):
         -------
         Callable
         """
-        return self._evaluator.code(program, 'inline', link, reference_frame)
+        # needs Numba
+        from robot_dynamics_ros.codegen.called_address import called_address  # noqa: PLC0415
+
+        return called_address(program, *self._evaluator.address(program, link, reference_frame))
 
     def address(self, program: str, link: str | None = None, reference_frame: str = ALIGNED) -> int:
         """Return the address of a quantity's compiled code, for any language in this process.
@@ -114,7 +95,8 @@ class CompiledCode(DescribedRobot):
         -------
         int
         """
-        return self._evaluator.code(program, 'address', link, reference_frame)
+        _, address, _ = self._evaluator.address(program, link, reference_frame)
+        return address
 
     def export_c(self, folder: str | Path, programs: Sequence[Program] = PROGRAMS) -> list[Path]:
         """Write quantities of this robot as C99, and a CMakeLists.txt; return the paths of the files.
@@ -135,6 +117,9 @@ class CompiledCode(DescribedRobot):
         -------
         list
         """
+        # imported by those who export, with the code that traces
+        from robot_dynamics_ros.evaluation.c_export import write_c  # noqa: PLC0415
+
         return write_c(self._evaluator, self.digest, folder, programs, type(self))
 
     @property
@@ -145,9 +130,3 @@ class CompiledCode(DescribedRobot):
         link in its own frame (6; N m, N), zeros here.
         """
         return self._inputs.copy()
-
-    @property
-    def load(self) -> np.ndarray:
-        """Deprecated: the former name of ``runtime_inputs``."""
-        warnings.warn('load is deprecated: read runtime_inputs', DeprecationWarning, stacklevel=2)
-        return self.runtime_inputs

@@ -7,12 +7,11 @@ from typing import TypeVar
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.codegen.specialised import Specialised, code_of, robot_digest
 from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.evaluation.frames_evaluator import FramesEvaluator
-from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.audit import judged
+from robot_dynamics_ros.model.digest import robot_digest
 from robot_dynamics_ros.model.model import GRAVITY, Model
 from robot_dynamics_ros.payload import Payload, loaded
 
@@ -27,16 +26,15 @@ class Setting:
     model: Model  # without payloads
     gravity: np.ndarray  # (3,) m/s^2, base frame
     payloads: Mapping[str, Payload] = field(default_factory=dict)  # by the frames that carry them
-    code: Specialised | None = None  # for this robot, compiled at its first use; None: generic
+    compiled: ModelArrays | None = None  # of the robot for which code of its own was asked for; None: generic code
     threads: int | None = None  # number of cores for batches; None: all
-    adaptive: bool = True  # code is compiled when that pays
 
 
 class DescribedRobot:
     """The description of a robot; its groups of methods are derived from this class."""
 
     def __init__(self, model: Model, gravity=GRAVITY):
-        """Store ``model`` under ``gravity`` (3, m/s^2, base frame); code is generic, see ``with_binding``."""
+        """Store ``model`` under ``gravity`` (3, m/s^2, base frame); code is generic, see ``compiled``."""
         self._begin(Setting(model, gravity))
 
     def _begin(self, setting: Setting) -> None:
@@ -44,7 +42,7 @@ class DescribedRobot:
         gravity = validation.finite('gravity', setting.gravity, (3,)).copy()
         self._setting = replace(setting, gravity=gravity)
         self._model = loaded(setting.model, setting.payloads)
-        self._evaluator = FramesEvaluator(self._model, gravity, setting.code, setting.adaptive)
+        self._evaluator = FramesEvaluator(self._model, gravity, setting.compiled, setting.threads)
         self._evaluate = self._evaluator.evaluate
         self._inputs, self._weightless = self._evaluator.inputs, self._evaluator.weightless
         self._zeros = np.zeros(self.nv)
@@ -57,8 +55,7 @@ class DescribedRobot:
 
     def __reduce__(self):
         """Pickle the setting; compiled code and workspaces are created again."""
-        code = self._setting.code
-        return _unpickled, (type(self), replace(self._setting, code=None), code.arrays if code else None)
+        return _unpickled, (type(self), self._setting)
 
     nq = property(lambda self: self._model.arrays.nq, doc='Number of position coordinates.')
     nv = property(lambda self: self._model.arrays.nv, doc='Number of velocities, accelerations and torques.')
@@ -142,11 +139,10 @@ class DescribedRobot:
         return robot_digest(self._model.arrays)
 
 
-def _unpickled(kind: type[Described], setting: Setting, compiled: ModelArrays | None) -> Described:
-    """Return a robot from its pickle; ``compiled`` are the arrays of its specialised code."""
+def _unpickled(kind: type[Described], setting: Setting) -> Described:
+    """Return a robot from its pickle."""
     robot = object.__new__(kind)
-    code = code_of(compiled, setting.threads) if compiled and not numba_is_disabled() else None
-    robot._begin(replace(setting, code=code))
+    robot._begin(setting)
     return robot
 
 

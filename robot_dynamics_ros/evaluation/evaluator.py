@@ -1,6 +1,8 @@
 """Evaluation of algorithms: argument validation, choice of generic or specialised code, workspaces and batches."""
 
 from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,15 +17,19 @@ from robot_dynamics_ros.algorithms.program import (
 )
 from robot_dynamics_ros.algorithms.table import ALGORITHMS, OF_A_FRAME, Algorithm
 from robot_dynamics_ros.codegen.generic import Generic
-from robot_dynamics_ros.codegen.specialised import Specialised, code_of
 from robot_dynamics_ros.codegen.states_code import StatesCode
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.evaluation.tiered_compilation import BREAK_EVEN, Quantity, best_tier, is_used
+from robot_dynamics_ros.evaluation.quantity import PAYS, Quantity
 from robot_dynamics_ros.evaluation.wrench_inputs import check_finite, form_and_rows
+from robot_dynamics_ros.jit.decorators import numba_is_disabled
+from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.native import call
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.codegen.specialised import Specialised
 
 ABOUT_CENTER_OF_MASS = ('center_of_mass', 'centroidal_momentum')
 """Beginnings of names of algorithms whose result is not finite for a robot without mass."""
@@ -48,9 +54,9 @@ frame, or, where these are rows: name, the frame of a single wrench or None, ref
 class Evaluator:
     """Evaluates the quantities of one robot for one state or a batch of states.
 
-    ``specialised`` code is used if it was made for this model; only the last link's inertia may differ. Otherwise
-    generic kernels are used. ``inputs`` and ``weightless`` are the run-time inputs of both, with and without
-    gravity. ``calls`` are the calls of the quantities that were evaluated before, see ``Quantity``.
+    ``asked`` says whether code of the robot's own is used for all quantities; see ``Quantity``. ``inputs`` and
+    ``weightless`` are the run-time inputs of both kinds of code, with and without gravity. ``calls`` are the calls of
+    the quantities that were evaluated before.
 
     ``evaluate(key, inputs, out, vectors...)`` returns the results (..., shape) of a quantity for vectors (...,
     n) and ``inputs`` (19,). External wrenches are the last vector, as callers give them. Machine code checks types,
@@ -59,14 +65,19 @@ class Evaluator:
     UnknownNameError for a link.
     """
 
-    def __init__(self, model: Model, gravity: np.ndarray, specialised: Specialised | None, adaptive: bool):
-        """Select the binding; ``gravity`` (3, m/s^2) is in the base frame. For ``adaptive`` see ``Quantity``."""
+    def __init__(self, model: Model, gravity: np.ndarray, compiled: ModelArrays | None, threads: int | None):
+        """Prepare; ``gravity`` (3, m/s^2) is in the base frame, and a batch may use ``threads`` cores (None: all).
+
+        ``compiled`` are the arrays of the robot for which code of its own was asked for, None for none. It is used if
+        ``model`` differs from these by the last link's inertia alone.
+        """
         self.model = model
         self.arrays = model.regrouped
         self.generic = Generic(self.arrays, model.arrays)
-        self.specialised = specialised if specialised is not None and specialised.fits(self.arrays) else None
-        self._of_bodies: Specialised | None = None
-        self._adaptive = adaptive
+        self._may_compile = self.arrays.nv > 0 and not numba_is_disabled()
+        self.asked = compiled is not None and self._may_compile and np.array_equal(compiled.I[:-1], self.arrays.I[:-1])
+        self._compiled = compiled if compiled is not None and self.asked else self.arrays
+        self._threads = threads
         last_link, no_wrench = model.arrays.I[-1], np.zeros(6)
         self.inputs = np.concatenate([gravity, last_link, no_wrench])
         self.weightless = np.concatenate([np.zeros(3), last_link, no_wrench])
@@ -85,34 +96,34 @@ class Evaluator:
     def states_code(self, key: ProgramKey, evaluations: float, many: bool) -> StatesCode:
         """Return the code of a quantity for states in rows, for calls by one thread.
 
-        Specialised code is used as for single calls: adaptive code where it was compiled before or where the number of
-        ``evaluations`` pays for compiling it. ``many`` says whether code for blocks of states is of use.
+        It is the robot's own where that was asked for, or pays for so many ``evaluations``. ``many`` says whether code
+        for blocks of states is of use.
         """
         program = self.program(key)
-        code, pays = self._own_code(program), not self._adaptive or evaluations >= BREAK_EVEN
-        if code is not None and is_used(code, program, pays, blocks=False):
-            return code.states_code(program, many and is_used(code, program, pays, blocks=True))
+        if self.asked or (self._may_compile and evaluations >= PAYS):
+            code = self._own_code(program)
+            if code.is_short(program, blocks=False):
+                return code.states_code(program, many and code.is_short(program, blocks=True))
         return self.generic.alone(program)
 
-    def compile(self, key: ProgramKey) -> None:
-        """Compile specialised code of a quantity for one state and for batches, if that is worth it."""
+    def prepare(self, key: ProgramKey) -> Quantity:
+        """Return what computes a quantity; code of the robot's own is compiled if it was asked for."""
         program = self.program(key)
-        code = self._own_code(program)
-        if code is not None:
-            best_tier(code, program)
+        own_code = partial(self._own_code, program) if self._may_compile else None
+        # of several threads that prepare it, all use the first one's
+        return self._prepared.setdefault(key, Quantity(program, self.generic, own_code, self.asked))
 
-    def code(self, name: str, form: str, link: str | None, reference_frame: str):
-        """Return specialised code of a quantity in the form 'inline' or 'address'; ArgumentError if there is none.
+    def address(self, name: str, link: str | None, reference_frame: str) -> 'tuple[int, int, Specialised]':
+        """Return the number of arrays and the address of a quantity's own code, and the object that it belongs to.
 
-        With a ``link``, the quantity is one of that frame, expressed in ``reference_frame``.
+        With a ``link``, the quantity is one of that frame, expressed in ``reference_frame``. ArgumentError for another
+        name.
         """
         validation.choice('program', name, [*(ALGORITHMS if link is None else OF_A_FRAME)])
-        if self.specialised is None:
-            raise ArgumentError(f'{name}: {self.model.name} is evaluated by generic kernels; see with_binding')
         program = self.program(name if link is None else (name, link, reference_frame))
-        code = self._own_code(program) or self.specialised
+        code = self._own_code(program)
         try:
-            return code.inline(program) if form == 'inline' else code.address(program)
+            return len(program.inputs) + 2, code.address(program), code
         except ZeroDivisionError:
             error = self.without_inertia(name.replace('_', ' '), neutral(self.arrays)[None])
             raise error or ArgumentError(f'{name}: a constant of the code is not finite') from None
@@ -148,12 +159,12 @@ class Evaluator:
             if name in POSITIONS:
                 validation.check_angles(name, array, self._angles, self.model.joint_of_coordinate)
 
-    def _own_code(self, program: Program) -> Specialised | None:
-        """Return specialised code of a program: with the true inertial parameters, or with regrouped ones."""
-        if not program.bodies or self.specialised is None:
-            return self.specialised
-        self._of_bodies = self._of_bodies or code_of(self.model.arrays, self.specialised.threads)
-        return self._of_bodies
+    def _own_code(self, program: Program) -> 'Specialised':
+        """Return the code of a program: with the true inertial parameters, or with regrouped ones."""
+        # needs LLVM
+        from robot_dynamics_ros.codegen.specialised import code_of  # noqa: PLC0415
+
+        return code_of(self.model.arrays if program.bodies else self._compiled, self._threads)
 
     def program(self, key: ProgramKey) -> Program:
         """Return the steps of a quantity; ModelError where closed loops would change its result."""
@@ -195,10 +206,7 @@ class Evaluator:
         try:
             quantity = self._prepared[key]
         except (KeyError, TypeError):  # a new quantity, or a link that is no name
-            program = self.program(key)
-            quantity = Quantity(program, self.generic, self._own_code(program), self._adaptive)
-            # of several threads that prepare it, all use the first one's
-            quantity = self._prepared.setdefault(key, quantity)
+            quantity = self.prepare(key)
         many = quantity.of_many(inputs, out, vectors)
         if many is not None:
             return quantity, many

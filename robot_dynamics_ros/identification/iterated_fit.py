@@ -199,7 +199,7 @@ def first_state(problem: TorqueProblem) -> State:
     """Return the start: the robot as described, without friction."""
     n, k = problem.robot.nv, len(problem.terms)
     least = np.where(problem.squares > 0.0, LEAST_VARIANCE * problem.squares, 1.0)
-    found = problem.robot.with_binding('generic')
+    found = problem.robot
     return State(
         found,
         found.rotor_inertia,

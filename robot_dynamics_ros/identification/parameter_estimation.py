@@ -160,7 +160,7 @@ def _robot(problem: TorqueProblem, last: State) -> Robot:
     terms = dict.fromkeys(TERMS, np.zeros(robot.nv)) | dict(zip(problem.terms, last.friction, strict=True))
     terms |= {name: np.maximum(terms[name], 0.0) for name in terms.keys() - FREE}
     del terms['temperature']
-    return found.with_friction(**terms, transition=last.transition).with_binding(robot.binding)
+    return found.with_friction(**terms, transition=last.transition)
 
 
 def _left_out(robot: Robot, names: Sequence[str], terms: np.ndarray) -> dict[str, tuple[str, ...]]:

@@ -14,7 +14,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-PACKAGE = Path(__file__).parents[1]
+from robot_dynamics_ros.jit.sources import PACKAGE
+
 SOURCES = ('algorithms/*.py', 'codegen/*.py', 'jit/*.py', 'kernels/**/*.py', 'model/arrays.py', 'model/joint_types.py')
 """What machine code is made from, beside a robot's numbers and the functions of ``codegen.bound_function``."""
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
-from robot_dynamics_ros.jit.cache import PACKAGE
 from robot_dynamics_ros.jit.kinds import difference, examples_of
+from robot_dynamics_ros.jit.sources import PACKAGE, name_of
 
 Function = TypeVar('Function', bound=Callable)
 
@@ -81,11 +81,6 @@ def declaration_of(function) -> Declaration:
     if found is None or found.function is not function:
         raise TypeError(f'{name_of(function)}: expected a function that is declared with jit.compiled')
     return found
-
-
-def name_of(function) -> str:
-    """Return the name of a function or kernel, with its module below the package: control.torque_limiter._limit."""
-    return f'{function.__module__}.{function.__name__}'.removeprefix(f'{PACKAGE.name}.')
 
 
 def modules() -> list[str]:

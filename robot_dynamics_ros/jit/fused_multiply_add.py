@@ -14,9 +14,11 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-_LOCK = threading.Lock()
-"""Held while a source is rewritten: Python 3.11 fails to parse in two threads at a time. A fork waits for it."""
-os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+_LOCKS: dict[int, threading.Lock] = {}
+"""By process, for a forked one would wait for a thread that it does not have.
+
+Held while a source is rewritten: Python 3.11 fails to parse in two threads at a time.
+"""
 
 
 def fma(x, y, z):
@@ -28,7 +30,7 @@ def with_fused_multiply_adds(function: FunctionType) -> FunctionType:
     """Return ``function`` with every sum of a product replaced by ``fma``, except in indices."""
     path, line = function.__code__.co_filename, function.__code__.co_firstlineno
     made: dict[str, Any] = {}
-    with _LOCK:
+    with _LOCKS.setdefault(os.getpid(), threading.Lock()):
         definition = _Fusion().visit(_definitions(path)[line])
         # def maker(fma): def function...; return function - fma is then a closure variable of this function only
         maker: Any = ast.parse('def maker(fma): pass')

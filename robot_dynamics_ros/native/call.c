@@ -10,11 +10,19 @@
 #include <Python.h>
 #include <structmember.h>
 
+#include <dlfcn.h>
 #include <numpy/arrayobject.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
-enum { MOST_VECTORS = 8, MOST_AXES = 3, MOST_ARGUMENTS = 8, MOST_WORDS = 128, CHAINS = 8 };
+#include "run.h"
+
+enum { MOST_VECTORS = 8, MOST_AXES = 3, MOST_ARGUMENTS = 8, MOST_THREADS = 64, CHAINS = 8 };
+
+/* Least number of states of a thread. Time of the AUBO-i5's inverse dynamics on two cores relative to one: 1.3 for two
+ * parts of 4,000 states, 0.7 for two of 8,000 (waking a core takes 0.1 ms and more; 2026-11-20). */
+enum { SMALLEST_PART = 8192 };
 
 /* Largest difference of a squared norm from 1 at which a quaternion is certainly one. */
 static const double UNIT_NORM = 1.9e-6;
@@ -28,20 +36,6 @@ static bool is_contiguous(PyObject *object, int type, int axes)
 
 /* ---------------------------------------------------------------------------------------------- calls for states */
 
-/* Machine code: of each argument it has a word, an address or an integer, those of ``fixed`` arguments and of ``given``
- * ones. Code of one state returns whether all numbers are finite, if it checks that; so does that of ``count`` states in
- * whole blocks, whose results bypass the caches if ``streamed``. */
-typedef npy_int64 (*Code)(const npy_int64 *fixed, const npy_int64 *given);
-typedef npy_int64 (*BlocksCode)(const npy_int64 *given, npy_int64 count, npy_int64 streamed);
-
-/* How states are computed, an array of integers that ``codegen.states_code`` makes: by steps, one state after the other,
- * and by code for blocks of ``lanes`` states, if there is some. Words are address, address of the fixed words, and first
- * argument of each step; then the base of each argument, a number of bytes for each, and the number of bytes from one state to the next. */
-typedef struct {
-    npy_int64 steps, arguments, blocks, lanes, word[];
-} Program;
-enum { GIVEN, RUNTIME, RESULT, VECTOR };
-
 typedef struct {
     PyObject_HEAD
     vectorcallfunc call;
@@ -53,36 +47,9 @@ typedef struct {
     const npy_int64 *lengths, *shape, *quaternion, *angle; /* of the vectors, of the result; places in vector 0 */
     double largest_angle;
     int checked;
-    long long most, left, held, streamed; /* numbers of states */
+    long long most, held, streamed; /* numbers of states */
+    int threads;
 } StatesCall;
-
-/* Compute states in rows at the addresses; return whether the code found all numbers finite. */
-static bool run(double *const *vectors, const double *runtime_inputs, double *result, npy_int64 count,
-                const Program *program, npy_int64 streamed)
-{
-    const npy_int64 arguments = program->arguments, *step = program->word, *of_base = step + 3 * program->steps;
-    const npy_int64 *offset = of_base + arguments, *stride = offset + arguments;
-    const npy_int64 base[VECTOR] = {0, (intptr_t)runtime_inputs, (intptr_t)result};
-    npy_int64 places[MOST_WORDS];
-    bool finite = true;
-    for (npy_int64 k = 0; k < arguments; k++)
-        places[k] = offset[k] + (of_base[k] < VECTOR ? base[of_base[k]] : (intptr_t)vectors[of_base[k] - VECTOR]);
-    if (program->blocks && count >= program->lanes) {
-        const npy_int64 whole = count & -program->lanes; /* a power of two */
-        finite = ((BlocksCode)(intptr_t)program->blocks)(places, whole, streamed) != 0;
-        for (npy_int64 k = 0; k < arguments; k++)
-            places[k] += whole * stride[k];
-        count -= whole;
-    }
-    while (count > 0) {
-        for (npy_int64 k = 0; k < program->steps; k++)
-            finite &= ((Code)(intptr_t)step[3 * k])((npy_int64 *)(intptr_t)step[3 * k + 1], places + step[3 * k + 2]) != 0;
-        if (--count > 0)
-            for (npy_int64 k = 0; k < arguments; k++)
-                places[k] += stride[k];
-    }
-    return finite;
-}
 
 static bool are_finite(const double *numbers, npy_intp count)
 {
@@ -120,17 +87,63 @@ static bool are_small_angles(const StatesCall *self, const double *q, npy_intp c
     return true;
 }
 
-/* Compute all states; return whether all numbers are finite, and angles not too large. */
-static bool compute(const StatesCall *self, double *const *vectors, const double *runtime_inputs, double *result,
-                    npy_intp count)
+/* States in rows at these addresses, and whether all numbers are finite and angles not too large. */
+typedef struct {
+    const StatesCall *call;
+    double *vectors[MOST_VECTORS];
+    const double *runtime_inputs;
+    double *result;
+    npy_intp count;
+    bool streamed, finite;
+} States;
+
+static void compute(States *self)
 {
-    bool finite = run(vectors, runtime_inputs, result, count, self->program, count > self->streamed);
-    if (self->checked) { /* here, and not by the code */
-        finite = are_finite(result, count * self->size) && are_small_angles(self, vectors[0], count);
-        for (Py_ssize_t k = 0; k < self->vectors; k++)
-            finite &= are_finite(vectors[k], count * self->lengths[k]);
+    const StatesCall *call = self->call;
+    self->finite = run(self->vectors, self->runtime_inputs, self->result, self->count, call->program, self->streamed);
+    if (call->checked) { /* here, and not by the code */
+        self->finite = are_finite(self->result, self->count * call->size) &&
+                       are_small_angles(call, self->vectors[0], self->count);
+        for (Py_ssize_t k = 0; k < call->vectors; k++)
+            self->finite &= are_finite(self->vectors[k], self->count * call->lengths[k]);
     }
-    return finite;
+}
+
+static void *compute_part(void *states)
+{
+    compute(states);
+    return NULL;
+}
+
+/* Compute all states, large parts of whole blocks by a thread each; what no thread can be made for is computed here. */
+static void compute_in_parts(States *self)
+{
+    const StatesCall *call = self->call;
+    const npy_intp most = self->count / SMALLEST_PART;
+    const int parts = most < 1 ? 1 : most < call->threads ? (int)most : call->threads;
+    States of_part[MOST_THREADS];
+    pthread_t thread[MOST_THREADS];
+    bool runs[MOST_THREADS] = {false};
+    npy_intp first = 0;
+    for (int p = 0; p < parts; p++) {
+        const npy_intp end = p + 1 < parts ? self->count * (p + 1) / parts & -call->program->lanes : self->count;
+        of_part[p] = *self;
+        for (Py_ssize_t k = 0; k < call->vectors; k++)
+            of_part[p].vectors[k] += first * call->lengths[k];
+        of_part[p].result += first * call->size;
+        of_part[p].count = end - first;
+        first = end;
+        runs[p] = p > 0 && !pthread_create(thread + p, NULL, compute_part, of_part + p);
+    }
+    for (int p = 0; p < parts; p++)
+        if (!runs[p])
+            compute(of_part + p);
+    self->finite = true;
+    for (int p = 0; p < parts; p++) {
+        if (runs[p])
+            pthread_join(thread[p], NULL);
+        self->finite &= of_part[p].finite;
+    }
 }
 
 /* Return whether an array has vector k of one state or of a batch; the last one may have a second axis. */
@@ -156,11 +169,12 @@ static PyObject *computed(StatesCall *self, PyObject *const *arguments, Py_ssize
     if (batch < 0 || batch > 1)
         return NULL;
     npy_intp count = batch ? PyArray_DIM(first, 0) : 1;
-    if (count > self->most || (self->left -= count) < 0)
+    if (count > self->most)
         return NULL;
 
     /* arguments */
-    double *data[MOST_VECTORS];
+    States states;
+    double **data = states.vectors;
     for (Py_ssize_t k = 0; k < vectors; k++) {
         if (!is_vector(self, k, arguments[k], batch, count))
             return NULL;
@@ -191,11 +205,19 @@ static PyObject *computed(StatesCall *self, PyObject *const *arguments, Py_ssize
         return NULL;
     }
 
-    PyThreadState *thread = count > self->held ? PyEval_SaveThread() : NULL;
-    bool finite = compute(self, data, PyArray_DATA((PyArrayObject *)runtime_inputs), PyArray_DATA(result), count);
-    if (thread)
+    states.call = self;
+    states.count = count;
+    states.streamed = count > self->streamed;
+    states.runtime_inputs = PyArray_DATA((PyArrayObject *)runtime_inputs);
+    states.result = PyArray_DATA(result);
+    if (count <= self->held)
+        compute(&states);
+    else {
+        PyThreadState *thread = PyEval_SaveThread();
+        compute_in_parts(&states);
         PyEval_RestoreThread(thread);
-    if (finite)
+    }
+    if (states.finite)
         return (PyObject *)result;
     Py_DECREF(result);
     Py_RETURN_NONE;
@@ -248,9 +270,9 @@ static PyObject *states_new(PyTypeObject *type, PyObject *arguments, PyObject *P
     self->call = states_call;
     self->owner = arguments;
     Py_INCREF(arguments);
-    if (!PyArg_ParseTuple(arguments, "(OOOO)O(nn)pd(LLLL)O", &lengths, &shape, &quaternion, &angle, &words,
+    if (!PyArg_ParseTuple(arguments, "(OOOO)O(nn)pd(LLL)iO", &lengths, &shape, &quaternion, &angle, &words,
                           &self->inputs, &self->columns, &self->checked, &self->largest_angle, &self->most,
-                          &self->left, &self->held, &self->streamed, &owner) ||
+                          &self->held, &self->streamed, &self->threads, &owner) ||
         !(self->lengths = integers(lengths, &self->vectors)) || !(self->shape = integers(shape, &self->axes)) ||
         !(self->quaternion = integers(quaternion, &self->quaternions)) ||
         !(self->angle = integers(angle, &self->angles)) ||
@@ -258,6 +280,7 @@ static PyObject *states_new(PyTypeObject *type, PyObject *arguments, PyObject *P
         Py_DECREF(self);
         return NULL;
     }
+    self->threads = self->threads < MOST_THREADS ? self->threads : MOST_THREADS;
     if (self->vectors > MOST_VECTORS || self->axes > MOST_AXES) {
         PyErr_Format(PyExc_ValueError, "expected at most %d vectors and %d axes", MOST_VECTORS, MOST_AXES);
         Py_DECREF(self);
@@ -269,12 +292,6 @@ static PyObject *states_new(PyTypeObject *type, PyObject *arguments, PyObject *P
     return (PyObject *)self;
 }
 
-static PyMemberDef states_members[] = {
-    {"most", T_LONGLONG, offsetof(StatesCall, most), 0, "Largest number of states of a call."},
-    {"left", T_LONGLONG, offsetof(StatesCall, left), 0, "Number of states after which every call is refused."},
-    {NULL, 0, 0, 0, NULL},
-};
-
 static PyTypeObject StatesCallType = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "robot_dynamics_ros.native.call.StatesCall",
     .tp_basicsize = sizeof(StatesCall),
@@ -285,7 +302,6 @@ static PyTypeObject StatesCallType = {
     .tp_weaklistoffset = offsetof(StatesCall, weak_references),
     .tp_vectorcall_offset = offsetof(StatesCall, call),
     .tp_call = PyVectorcall_Call,
-    .tp_members = states_members,
 };
 
 /* --------------------------------------------------------------------------------------------- calls by their key */
@@ -407,9 +423,43 @@ static PyObject *bound(PyObject *Py_UNUSED(module), PyObject *arguments)
     return PyCFunction_New(&bound_method, arguments);
 }
 
-static PyMethodDef functions[] = {
+/* --------------------------------------------------------------------------------------- functions of the library */
+
+/* The level of the library's code that this processor can run. */
+static int level(void)
+{
+#ifdef __x86_64__
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return 0;
+#endif
+}
+
+/* Return the functions of a library by their names; it is never unloaded. */
+static PyObject *functions(PyObject *Py_UNUSED(module), PyObject *arguments)
+{
+    const char *path;
+    int of_level;
+    if (!PyArg_ParseTuple(arguments, "si", &path, &of_level))
+        return NULL;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const Function *function = library ? dlsym(library, "robot_dynamics_ros_functions") : NULL;
+    if (!function)
+        return PyErr_Format(PyExc_ImportError, "%s", dlerror());
+    PyObject *found = PyDict_New();
+    for (; found && function->name; function++) {
+        PyObject *value = Py_BuildValue("(sL)", function->digest, (long long)(intptr_t)function->code[of_level]);
+        if (!value || PyDict_SetItemString(found, function->name, value))
+            Py_CLEAR(found);
+        Py_XDECREF(value);
+    }
+    return found;
+}
+
+static PyMethodDef methods[] = {
     {"by_key", by_key, METH_VARARGS, NULL},
     {"bound", bound, METH_VARARGS, NULL},
+    {"functions", functions, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -418,7 +468,7 @@ static struct PyModuleDef module = {
     .m_name = "call",
     .m_doc = "Calls from Python of machine code.",
     .m_size = -1,
-    .m_methods = functions,
+    .m_methods = methods,
 };
 
 PyMODINIT_FUNC PyInit_call(void)
@@ -427,6 +477,7 @@ PyMODINIT_FUNC PyInit_call(void)
     PyObject *made = PyModule_Create(&module), *address = PyLong_FromVoidPtr((void *)(uintptr_t)run);
     if (made && (PyModule_AddType(made, &StatesCallType) ||
                  PyModule_AddIntConstant(made, "MOST_WORDS", MOST_WORDS) ||
+                 PyModule_AddIntConstant(made, "LEVEL", level()) ||
                  PyModule_AddObjectRef(made, "RUN", address)))
         Py_CLEAR(made);
     Py_XDECREF(address);

@@ -7,6 +7,8 @@ import numpy as np
 
 MOST_WORDS: int
 """Largest number of words of the arguments of a program."""
+LEVEL: int
+"""The level of the library's code that this processor can run: 1 with AVX2 and fused multiply-adds, else 0."""
 RUN: int
 """Address of ``bool f(double **vectors, double *runtime_inputs, double *result, int64 count, int64 *program, int64
 streamed)``, which computes states in rows by a program of ``states_code.words_of_program``.
@@ -20,12 +22,10 @@ class StatesCall:
 
     It returns the result: ``out``, or a new array where that is None; None if some number is not finite or an angle too
     large. Raises TypeError unless all arrays are C-contiguous float64 ones of the shapes of one state (n,) or of a
-    batch (count, n), if ``out`` overlaps a vector, for quaternions that may not have length 1, for more than ``most``
-    states, and once ``left`` states have been computed.
+    batch (count, n), if ``out`` overlaps a vector, for quaternions that may not have length 1, and for more states than
+    it was made for. A large batch is computed by several threads.
     """
 
-    most: int
-    left: int
     def __new__(
         cls,
         integers: tuple[np.ndarray, ...],
@@ -33,7 +33,8 @@ class StatesCall:
         sizes: tuple[int, int],
         checked: bool,
         largest_angle: float,
-        limits: tuple[int, int, int, int],
+        limits: tuple[int, int, int],
+        threads: int,
         owner: object,
         /,
     ) -> StatesCall: ...
@@ -54,4 +55,10 @@ def bound(
 
     ``words`` are its address and those of the fixed arguments. It raises TypeError with the text ``refusal`` for
     arguments that are not like the ``examples``.
+    """
+
+def functions(path: str, level: int, /) -> dict[str, tuple[str, int]]:
+    """Return the functions of a library by their names: digest of the sources, and address of the code of a level.
+
+    ImportError for a file that is no such library.
     """

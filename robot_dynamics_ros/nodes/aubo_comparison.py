@@ -33,7 +33,6 @@ class AuboComparison:
         self._gravity = PayloadBlender(GravityTorque, robot, self._input.current)
         self._input.follow(self._gravity.take)
         self._torque, self._difference = np.zeros(robot.nv), np.full(robot.nv, np.nan)
-        self._gravity.warm_up(1)
         self._followed = {
             'payload': _Followed(node, SetPayload, 'set_payload', 'payload_state'),
             'gravity': _Followed(node, SetGravity, 'set_gravity', 'gravity_state'),
@@ -62,7 +61,7 @@ class AuboComparison:
         settings, now = self._poller.settings, self._input.current
         found = [f'settings of the controller: {self._poller.fault}'] if self._poller.fault else []
         if settings.payload is not None:
-            found.append(payload_difference(settings.payload, self._ours()))
+            found.append(self._payload_difference(settings.payload))
         if settings.gravity is not None:
             found.append(gravity_difference(settings.gravity, now.gravity.after))
             if self._node.value('gravity_source') != 'controller':  # else it is a refusal
@@ -92,16 +91,18 @@ class AuboComparison:
             **self._input.report(),
         }
 
-    def _ours(self) -> Payload:
-        """Return the payload in force, in the frame of the controller's."""
+    def _payload_difference(self, controller: Payload) -> str:
+        """Return how the payload of the controller differs from that in force, '' for not."""
         model, ours = self._node.robot.model, self._node.robot.model.frame(self._frame)
         total = Payload(0.0, (0.0, 0.0, 0.0))
         for name, payload in self._input.current.payload.after.items():
             frame = model.frame(name)
+            if frame.link != ours.link:
+                return f'the payload of the nodes is on {name!r}, which is not fixed to {self._frame!r}'
             turn = ours.rotation.T @ frame.rotation
             centre = turn @ np.asarray(payload.com) + ours.rotation.T @ (frame.origin - ours.origin)
             total = total + Payload(payload.mass, centre, turn @ payload.inertia @ turn.T)
-        return total
+        return payload_difference(controller, total)
 
     def _follow(self) -> None:
         """Ask dynamics_server to follow the controller, where payload_source or gravity_source says so."""
@@ -114,7 +115,7 @@ class AuboComparison:
             if node.value(f'{name}_source') != 'controller':
                 followed.forget()
         if node.value('payload_source') == 'controller' and payload is not None:
-            differs = payload_difference(payload, self._ours())
+            differs = self._payload_difference(payload)
             (body,) = payload_messages({self._frame: payload})
             request = SetPayload.Request(mass=body.mass, com=body.com, inertia=body.inertia, frame=body.frame)
             self._followed['payload'].ask(request, bool(differs), now.payload)

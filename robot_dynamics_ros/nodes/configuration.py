@@ -1,27 +1,17 @@
 """Makes the task of a configured node, and another one in its place when the robot is described otherwise."""
 
-import time
 from contextlib import ExitStack
 
-from robot_dynamics_ros.codegen.object_files import CodeFolder
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.robot_loader import load_robot, same_robot
 
 
 def made_task(node) -> LifecycleTask:
-    """Return the task of the robot of ``node``, a BaseNode, warmed up; DynamicsError says why there is none."""
+    """Return the task of the robot of ``node``, a BaseNode; DynamicsError says why there is none."""
     node.model_digest = node.robot.digest
-    node.get_logger().info(f'{node.robot.name}: {node.robot.nv} joints, {node.robot.binding} kernels')
-    task = _logging_compilation(node, 'inputs and outputs', node.make_task)
-    warm_up(node, task)
-    return task
-
-
-def warm_up(node, task: LifecycleTask) -> None:
-    """Do all warm-ups of a task."""
-    for name, call in task.warm_ups().items():
-        _logging_compilation(node, name, call)
+    node.get_logger().info(f'{node.robot.name}: {node.robot.nv} joints')
+    return node.make_task()
 
 
 def redescribe(node) -> str:
@@ -56,13 +46,3 @@ def redescribe(node) -> str:
 def reason_of(error: Exception) -> str:
     """Return why a node can't be configured, in one line."""
     return str(error) if isinstance(error, DynamicsError) else f'internal error: {error!r}'
-
-
-def _logging_compilation(node, name: str, call):
-    """Return what ``call`` returns, and log if code was compiled meanwhile."""
-    began, before = time.monotonic(), CodeFolder.missed
-    result = call()
-    if CodeFolder.missed > before:
-        taken = time.monotonic() - began
-        node.get_logger().info(f'{name}: compiled in {taken:.1f} s, and kept for the next start')
-    return result

@@ -9,7 +9,6 @@ from robot_dynamics_ros.control.fade_in import FadeIn
 from robot_dynamics_ros.control.law import Law
 from robot_dynamics_ros.control.timeout_fallback import timeout_fallback
 from robot_dynamics_ros.control.torque_limiter import Limited, TorqueLimiter
-from robot_dynamics_ros.nodes.configuration import warm_up
 from robot_dynamics_ros.nodes.controlled_arm import ControlledArm
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.state_loop import Input, StateLoop, numbers
@@ -79,14 +78,6 @@ class ControlLoop(StateLoop):
         arm.payload_gravity.followers.append(self._on_change)
         self._connect(pipeline, inputs, self._on_stop)
 
-    def warm_ups(self) -> dict:
-        """Return what the pipeline calls."""
-        fallback = self.pipeline.fallback
-        return {
-            'control law': self.pipeline.law.warm_up,
-            **({'torque on timeout': fallback.warm_up} if fallback else {}),
-        }
-
     def end(self) -> None:
         """Stop publishing, then following."""
         super().end()
@@ -98,7 +89,6 @@ class ControlLoop(StateLoop):
         if self._renew is not None:
             self.arm.drop_laws()
             self.pipeline.law = self._renew()
-            warm_up(self._node, self)
 
     def replace(self, before: LifecycleTask) -> None:
         """End the loop of another description, and continue from its last torque where the joints are the same."""

@@ -122,9 +122,6 @@ class ControllerStateInput:
         reason = self._reference.follow(state.stamp)
         return Result(Outcome.INCOMPLETE, reason) if reason else TORQUE
 
-    def warm_up(self) -> None:
-        """Do nothing: the constructor compiles."""
-
     def stop(self) -> None:
         """Keep the reference: the controller publishes it also after an activation."""
 

@@ -15,7 +15,6 @@ class Diagnostics:
         self._identity = {
             'model': robot.name,
             'model digest': node.model_digest,
-            'kernels': robot.binding,
             'joints': ' '.join(robot.joint_names),
         }
         self.publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)

@@ -2,8 +2,6 @@
 
 import array
 from collections import deque
-from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -17,13 +15,9 @@ from robot_dynamics_interfaces.srv import (
     SetGravity,
     SetPayload,
 )
-from robot_dynamics_ros.codegen.object_files import lanes
 from robot_dynamics_ros.control.dynamics_query import DynamicsQuery
 from robot_dynamics_ros.control.position_limits import PositionLimits
-from robot_dynamics_ros.control.static_torque import largest_static_torque
 from robot_dynamics_ros.control.torque_limiter import stated_effort_limits
-from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.control.trajectory_check import check
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.payload_gravity import payload_gravity_report
 from robot_dynamics_ros.nodes.effort_input import EffortInput
@@ -87,38 +81,6 @@ class DynamicsServices(LifecycleTask):
             (SetPayload, '~/set_payload', self.payload_gravity.set_payload),
         ):
             resources.callback(node.destroy_service, node.create_service(service, name, self._guarded(answer)))
-
-    def warm_ups(self) -> dict:
-        """Return every program that a request may need, for one state and for a batch."""
-
-        def both(answer):
-            for count in (1, lanes()):
-                rest = np.zeros(count * self.robot.nv)
-                # frames of a loop may be half a turn apart here: then there is a program, but no result
-                with suppress(ArgumentError):
-                    answer(
-                        DynamicsQuery(self.robot, [], positions=rest, velocities=rest, accelerations=rest, efforts=rest)
-                    )
-
-        def jacobian(query):
-            query.jacobian(self.robot.link_names[-1], 'local')
-
-        def refusal():
-            # another program finds which number overflows
-            rest, huge = np.zeros(self.robot.nv), np.full(self.robot.nv, np.finfo(float).max)
-            with suppress(DynamicsError):
-                DynamicsQuery(self.robot, [], positions=rest, velocities=huge, efforts=huge).forward_dynamics()
-
-        answers = [DynamicsQuery.mass_matrix, DynamicsQuery.forward_dynamics, jacobian]
-        rest = Trajectory([0.0, 1.0], np.zeros((2, self.robot.nv)))
-        of_trees: dict[str, Callable] = {}
-        if not self.robot.model.arrays.constraints:
-            # requests of these are refused for a robot with closed loops
-            answers.append(DynamicsQuery.inverse_dynamics)
-            of_trees['check_trajectory'] = lambda: check(self.robot, rest)
-            of_trees['largest static torque'] = lambda: largest_static_torque(self.robot)
-        of_trees['effort at rest'] = self.effort.warm_up
-        return {**{answer.__name__: partial(both, answer) for answer in answers}, **of_trees, 'refusal': refusal}
 
     def begin(self) -> None:
         """Publish payload and gravity."""

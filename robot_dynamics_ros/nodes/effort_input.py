@@ -64,11 +64,6 @@ class EffortInput:
         timer = node.create_timer(PERIOD, self._on_timer, clock=node.steady_clock)
         node.resources.callback(node.destroy_timer, timer)
 
-    def warm_up(self) -> None:
-        """Compute what a sample needs."""
-        if self._check is not None:
-            self._robot.gravity_torque(np.zeros(self._robot.nv))
-
     def warnings(self) -> list[str]:
         """Return what contradicts the stated meaning."""
         if self._check is None:

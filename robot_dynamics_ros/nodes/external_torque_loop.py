@@ -81,15 +81,6 @@ class ExternalTorqueLoop(StateLoop):
         calibrate = node.create_service(Trigger, '~/calibrate', self._on_calibrate)
         node.resources.callback(node.destroy_service, calibrate)
 
-    def warm_ups(self) -> dict:
-        """Return what the pipeline calls, and the check of efforts at rest."""
-        rest = np.zeros(self._node.robot.nv)
-        return {
-            'momentum observer': self._law.warm_up,
-            'external wrench': lambda: self._wrench.update(rest, rest),
-            'effort at rest': self._effort.warm_up,
-        }
-
     def warnings(self) -> list[str]:
         """Return contact, that it is not detected, and what contradicts the meaning of efforts."""
         found = super().warnings() + self._effort.warnings()

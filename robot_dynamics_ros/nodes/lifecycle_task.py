@@ -10,10 +10,6 @@ class LifecycleTask:
     silence = 'no input yet'
     """Why an active node publishes nothing, '' where it publishes."""
 
-    def warm_ups(self) -> dict:
-        """Return, by name, functions that call whatever the callbacks will call: nothing is compiled while active."""
-        return {}
-
     def prepare(self) -> None:
         """Apply parameters that act at activation; DynamicsError where one is wrong: the node is not activated."""
 

@@ -6,7 +6,7 @@ The rest of the start takes place meanwhile:
 1. ``nodes/__init__``: SIGINT ends the process; rclpy is imported, and ``create`` called
 2. the module of the executable: NumPy, ``Robot``, laws, messages
 3. ``process.run``: signal handlers, and the nodes with their subscriptions to payload and gravity
-4. configuring: model, cached code, warm-up; activating
+4. configuring: model, inputs and outputs; activating
 5. the first torque, once payload and gravity are known
 """
 

@@ -54,7 +54,6 @@ def load_robot(node, description: str) -> Robot | DrivenRobot:
     if not robot.nv:
         raise ModelError(f'{robot.name}: no joint moves')
     check_joint_kinds(robot)
-    robot = robot.with_binding(node.value('binding'))
     couplings = [it for it in couplings if it.joint in robot.joint_names and it.other in robot.joint_names]
     if not node.reads_joint_states:
         return _following(node, robot, couplings) if couplings else robot
@@ -71,7 +70,6 @@ def same_robot(one: Robot | DrivenRobot, other: Robot | DrivenRobot) -> bool:
     return (
         same_model(one.model, other.model)
         and np.array_equal(one.gravity, other.gravity)
-        and one.binding == other.binding
         and couplings[0] == couplings[1]
     )
 

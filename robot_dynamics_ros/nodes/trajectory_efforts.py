@@ -17,8 +17,7 @@ from robot_dynamics_ros.control.planned_efforts import PlannedEfforts, check_def
 from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.torque_limiter import effort_limits
 from robot_dynamics_ros.control.torque_scale import torque_scales
-from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.control.trajectory_check import Check, check
+from robot_dynamics_ros.control.trajectory_check import Check
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, resampled, serialized, trajectory_of
 from robot_dynamics_ros.messages.payload_gravity import payload_messages
@@ -88,14 +87,6 @@ class TrajectoryEfforts(LifecycleTask):
     def silence(self) -> str:
         """Why no plan is published, '' where plans are."""
         return self._payload_gravity.missing
-
-    def warm_ups(self) -> dict:
-        """Return what a plan needs."""
-        rest = Trajectory([0.0, 1.0], np.zeros((2, self._robot.nv)))
-        return {
-            'torque terms': lambda: self._law.warm_up(3),
-            'trajectory check': lambda: check(self._robot, rest, self._period, self._limit),
-        }
 
     def replace(self, before: 'TrajectoryEfforts') -> None:
         """End the check of plans for another description."""

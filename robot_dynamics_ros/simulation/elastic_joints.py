@@ -89,7 +89,7 @@ class ElasticJoints:
             name: it._replace(link=2 * it.link) for name, it in model.frames.items() if name not in (base, *links)
         }
         tree = Robot(Model.of(model.name, base, joints, frames), self.robot.gravity)
-        return tree.with_binding(self.robot.binding)
+        return tree.compiled() if self.robot.is_compiled else tree
 
     def moving(self, friction: bool) -> Robot:
         """Return ``tree`` with or without the friction of the motors."""

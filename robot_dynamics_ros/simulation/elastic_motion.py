@@ -93,7 +93,7 @@ class _LawOfMotors:
     def __init__(self, law: Law, n: int):
         """Store a law for ``n`` joints."""
         self._law, self._state, self._torque = law, MeasuredState(*np.zeros((2, n))), np.zeros(n)
-        self.warm_up, self.stop_following, self.set_back = law.warm_up, law.stop_following, law.set_back
+        self.stop_following, self.set_back = law.stop_following, law.set_back
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torques (2 n) for a state of ``ElasticJoints.tree``."""

@@ -65,7 +65,6 @@ class ControlledByLaw:
         self._state = MeasuredState(np.zeros(robot.nq), np.zeros(robot.nv))
         self._state.has_velocity = True
         self._torque = np.zeros(robot.nv)
-        law.warm_up()
         law.stop_following()
 
     def __call__(self, t: float, q: np.ndarray, qd: np.ndarray) -> np.ndarray:

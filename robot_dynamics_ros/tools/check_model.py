@@ -47,7 +47,7 @@ class StandIn:
         self.locked_joint_names: tuple[str, ...] = ()
         self.locked_joints: LockedJoints | None = None
         self._values = {found.name: found.default for found in definitions_of(name)}
-        self._values.update(parameters, binding='generic')
+        self._values.update(parameters)
         self.robot_log = SimpleNamespace(error=_drop, warning=_drop, info=_drop)  # findings are in the table
 
     def value(self, name: str):

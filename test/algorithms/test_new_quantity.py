@@ -1,5 +1,6 @@
 """A new quantity is a kernel, a row of the table and a method: all kinds of code follow from these."""
 
+from support.bindings import BINDINGS, of_binding
 from support.new_quantity import ROW, WithPower
 
 import numpy as np
@@ -10,10 +11,10 @@ from robot_dynamics_ros.algorithms.table import ALGORITHMS
 from robot_dynamics_ros.errors import ArgumentError
 
 
-@pytest.fixture(params=['generic', 'adaptive', 'specialised'])
+@pytest.fixture(params=BINDINGS)
 def robot(request, monkeypatch):
     monkeypatch.setitem(ALGORITHMS, 'power_of_gravity', ROW)
-    return WithPower(Robot.named('aubo_i5').model).with_binding(request.param)
+    return of_binding(WithPower(Robot.named('aubo_i5').model), request.param)
 
 
 def test_a_new_quantity_is_that_of_its_equation_for_one_state_and_for_batches(robot):

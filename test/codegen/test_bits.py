@@ -4,6 +4,7 @@ The sign of a zero may differ between generic kernels and specialised code, and 
 """
 
 from support import random_trees as trees
+from support.bindings import shared
 from support.matrices import matrix
 
 import numpy as np
@@ -11,8 +12,8 @@ import pytest
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.algorithms.table import ALGORITHMS
-from robot_dynamics_ros.codegen.object_files import lanes
-from robot_dynamics_ros.evaluation import tiered_compilation
+from robot_dynamics_ros.codegen.kept_code import lanes
+from robot_dynamics_ros.evaluation import quantity
 
 LANES = lanes()
 LOADS = 4
@@ -24,7 +25,7 @@ def robots() -> dict[str, Robot]:
     made = {'aubo_i5': Robot.named('aubo_i5')}
     for seed, count in ((21, 1), (22, 3), (23, 5), (24, 7)):
         made[f'tree of {count}'] = Robot(trees.Model.of('tree', trees.BASE, trees.random_joints(seed, count=count)))
-    return {name: robot.with_binding('specialised') for name, robot in made.items()}
+    return {name: robot.compiled() for name, robot in made.items()}
 
 
 ROBOTS = robots()
@@ -59,11 +60,11 @@ FEW = [
 @pytest.mark.parametrize(('robot', 'name'), matrix(CASES, FEW))
 def test_every_binding_gives_the_same_numbers(robot, name):
     random = np.random.default_rng([len(robot), len(name)])
-    base = ROBOTS[robot].with_binding('specialised')
+    base = ROBOTS[robot].compiled()
     for _ in range(LOADS):
         batch = loaded(base, random)
-        assert batch.binding == 'specialised'
-        generic = batch.with_binding('generic')
+        assert batch.is_compiled
+        generic = shared(batch)
         rows = random.normal(size=(len(ALGORITHMS[name].inputs), STATES, base.nv)) * random.choice([0.1, 1.0, 10.0])
         expected = getattr(generic, name)(*rows)
         assert (getattr(batch, name)(*rows) == expected).all()
@@ -75,7 +76,7 @@ def test_every_binding_gives_the_same_numbers(robot, name):
 def test_only_the_sign_of_a_zero_differs_between_generic_and_specialised_code():
     """Quarter turns and states at rest have most zeros; blocks of states have the bits of one state."""
     robot, random = ROBOTS['aubo_i5'], np.random.default_rng(8)
-    generic, differing = robot.with_binding('generic'), 0
+    generic, differing = shared(robot), 0
     q = np.concatenate(
         [np.zeros((1, 6)), 0.5 * np.pi * random.integers(-4, 5, (2 * LANES, 6)), random.normal(size=(9, 6))]
     )
@@ -114,15 +115,15 @@ OF_SIX = ('operational_space', 'consistent')
 # operational space shares its factors: one of its quantities stays in the short run
 @pytest.mark.parametrize(('name', 'vectors', 'frame'), matrix(OF_A_FRAME, OF_A_FRAME[:7]))
 def test_every_binding_gives_the_same_numbers_of_a_frame(robot, name, vectors, frame):
-    specialised = ROBOTS[robot].with_binding('specialised')
+    specialised = ROBOTS[robot].compiled()
     if name.startswith(OF_SIX) and robot != 'aubo_i5':
         chain = trees.Model.of('chain', trees.BASE, trees.random_joints(25, count=8, chain=1.0))
-        specialised = Robot(chain).with_binding('specialised')
+        specialised = Robot(chain).compiled()
     link = 'ee_link' if robot == 'aubo_i5' else specialised.link_names[-1]
     rows = np.random.default_rng(vectors).normal(size=(vectors, STATES, specialised.nv)) * 3.0
     if name.startswith(OF_SIX):
         rows = 0.8 + 0.4 * np.sin(rows)  # no stretched arm
-    expected = getattr(specialised.with_binding('generic'), name)(*rows, link, *frame)
+    expected = getattr(shared(specialised), name)(*rows, link, *frame)
     assert np.abs(expected).max() > 0.1
     assert (getattr(specialised, name)(*rows, link, *frame) == expected).all()
     for k in range(0, STATES, 7):
@@ -133,7 +134,7 @@ def test_every_binding_gives_the_same_numbers_of_a_frame(robot, name, vectors, f
 def test_batches_of_any_length(count):
     robot = ROBOTS['aubo_i5']
     rows = np.random.default_rng(count).normal(size=(3, count, robot.nv))
-    expected = robot.with_binding('generic').inverse_dynamics(*rows)
+    expected = shared(robot).inverse_dynamics(*rows)
     assert expected.shape == (count, robot.nv)
     assert (robot.inverse_dynamics(*rows) == expected).all()
 
@@ -141,10 +142,10 @@ def test_batches_of_any_length(count):
 @pytest.mark.parametrize('past_caches', [True, False])
 @pytest.mark.parametrize('name', ['inverse_dynamics', 'mass_matrix', 'torque_regressor'])
 def test_bits_do_not_depend_on_the_way_to_memory(name, past_caches, monkeypatch):
-    monkeypatch.setattr(tiered_compilation, 'STREAMED', 0 if past_caches else 1 << 40)
+    monkeypatch.setattr(quantity, 'STREAMED', 0 if past_caches else 1 << 40)
     robot = ROBOTS['aubo_i5'].with_gravity((1.0, 2.0, -9.0))  # a robot that has not called anything yet
     rows = np.random.default_rng(6).normal(size=(len(ALGORITHMS[name].inputs), 3 * LANES, robot.nv))
-    expected = getattr(robot.with_binding('generic'), name)(*rows)
+    expected = getattr(shared(robot), name)(*rows)
     numbers = np.zeros(expected.size + 8)
     for first in range(8):
         # results that begin anywhere in a cache line

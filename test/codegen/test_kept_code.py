@@ -4,8 +4,6 @@ import os
 import stat
 import subprocess
 import sys
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,8 +14,8 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.algorithms.program import program_of
-from robot_dynamics_ros.codegen import object_files, specialised
-from robot_dynamics_ros.codegen.object_files import object_file
+from robot_dynamics_ros.codegen import kept_code, specialised
+from robot_dynamics_ros.codegen.kept_code import object_file
 from robot_dynamics_ros.codegen.specialised import Specialised, code_of, folder_of
 from robot_dynamics_ros.jit.cache import code_folder
 from robot_dynamics_ros.model.regrouping import regrouped
@@ -45,25 +43,6 @@ def test_threads_that_ask_at_once_get_the_same_code():
     assert found == {code.address(program)}
 
 
-def test_threads_that_need_the_same_file_at_once_make_it_once():
-    made, both = [], threading.Barrier(2)
-
-    def make() -> bytes:
-        made.append(None)
-        time.sleep(0.1)  # the other thread has asked by now, too
-        return object_files.compiled('define i64 @one() { ret i64 1 }')
-
-    def content(_) -> int:
-        folder = object_files.CodeFolder('of_a_test')
-        both.wait()
-        return folder.code('one', make).address('one')
-
-    object_file('of_a_test', 'one').unlink(missing_ok=True)
-    with ThreadPoolExecutor(2) as pool:
-        assert all(pool.map(content, range(2)))
-    assert len(made) == 1
-
-
 def test_the_code_of_many_robots_is_forgotten_oldest_first():
     arrays = regrouped(TREE.arrays)
     made = [code_of(arrays, threads) for threads in range(1, specialised.MOST_KEPT + 1)]
@@ -82,7 +61,7 @@ def file() -> Path:
 
 def gravity_torque():
     specialised._kept.clear()  # as in a process that has not made it yet
-    robot = Robot(TREE).with_binding('specialised')
+    robot = Robot(TREE).compiled()
     return robot.gravity_torque(np.ones(robot.nv))
 
 
@@ -124,13 +103,13 @@ def test_a_file_that_another_user_may_have_written_is_replaced(tmp_path, change,
 
 
 def test_another_processor_has_files_of_its_own(file, monkeypatch):
-    monkeypatch.setattr(object_files, '_processor', lambda: {'model': 'another'})
-    object_files._processor_digest.cache_clear()
+    monkeypatch.setattr(kept_code, 'host_processor', lambda: 'another')
+    kept_code._processor_digest.cache_clear()
     try:
         assert object_file(folder_of(regrouped(TREE.arrays)), 'gravity_torque') != file
     finally:
         monkeypatch.undo()
-        object_files._processor_digest.cache_clear()
+        kept_code._processor_digest.cache_clear()
 
 
 def test_the_folder_of_compiled_code_is_private(file):
@@ -146,7 +125,7 @@ def test_names_of_a_description_never_reach_code_or_a_path():
         )
     ]
     model = trees.Model.of('"""\nraise SystemExit', trees.BASE, joints)
-    robot = Robot(model).with_binding('specialised')
+    robot = Robot(model).compiled()
     assert np.isfinite(robot.gravity_torque([0.1, 0.2])).all()
     assert np.isfinite(robot.link_pose([0.1, 0.2], '../../link "evil" link')).all()
     folder = code_folder() / folder_of(regrouped(model.arrays))
@@ -161,8 +140,8 @@ PROGRAM = """
 import numpy as np
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.algorithms.program import program_of
-robot = Robot.named('aubo_i5')
-print(robot.binding, robot.gravity_torque(np.arange(6.0) / 7.0).tobytes().hex())
+robot = Robot.named('aubo_i5').compiled()
+print(robot.is_compiled, robot.gravity_torque(np.arange(6.0) / 7.0).tobytes().hex())
 """
 
 
@@ -185,11 +164,11 @@ def test_two_processes_that_start_at_once_do_not_spoil_each_other(tmp_path):
     started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     first, second = (process.communicate(timeout=120)[0].strip() for process in started)
     assert first == second == printed(XDG_CACHE_HOME=str(tmp_path))
-    assert first.startswith('adaptive ')
+    assert first.startswith('True ')
 
 
-def test_without_numba_the_generic_kernels_compute():
-    assert printed(NUMBA_DISABLE_JIT='1').startswith('generic ')
+def test_without_numba_the_kernels_of_all_robots_compute():
+    assert printed(NUMBA_DISABLE_JIT='1').startswith('False ')
 
 
 FULL_DISK = """
@@ -221,25 +200,3 @@ def test_compiling_leaves_no_file_open():
         return len(os.listdir('/proc/self/fd'))
 
     assert compiled(101) == compiled(102) == compiled(103)
-
-
-@pytest.fixture
-def hidden_proc(monkeypatch, tmp_path):
-    found = object_files._processor, object_files._features, object_files._processor_digest
-    monkeypatch.setattr(object_files, 'CPUINFO', tmp_path / 'missing')
-    for function in found:
-        function.cache_clear()
-    yield
-    for function in found:
-        function.cache_clear()
-
-
-def test_without_proc_the_processor_is_asked(hidden_proc, monkeypatch):
-    """Files must still tell processors apart: a folder may be shared by several machines."""
-    flags = ' '.join(line for line in Path('/proc/cpuinfo').read_text().splitlines() if line.startswith('flags'))
-    assert (object_files.lanes() == 16) == (object_files.WIDE_VECTORS in flags.split())
-    of_this_processor = object_file('folder', 'file')
-    monkeypatch.setattr('llvmlite.binding.get_host_cpu_name', lambda: 'another')
-    object_files._processor.cache_clear()
-    object_files._processor_digest.cache_clear()
-    assert object_file('folder', 'file') != of_this_processor

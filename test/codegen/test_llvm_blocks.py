@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.codegen.llvm import of_blocks, of_one_state
-from robot_dynamics_ros.codegen.machine_code import MachineCode
-from robot_dynamics_ros.codegen.object_files import compiled
+from robot_dynamics_ros.codegen.llvm_machine import host_object
+from robot_dynamics_ros.codegen.loaded_code import LoadedCode
 from robot_dynamics_ros.codegen.states_code import RESULT, RUNTIME, VECTOR, words_of_program
 from robot_dynamics_ros.codegen.straight_line import StraightLine, _check
 from robot_dynamics_ros.codegen.trace import Tape
@@ -27,9 +27,9 @@ def reversed_rows(width: int) -> StraightLine:
     return StraightLine('turned', inputs, results, _check(tape, results, inputs, ()))
 
 
-def programs_of(code: StraightLine, width: int, lanes: int) -> tuple[list[np.ndarray], list[MachineCode]]:
+def programs_of(code: StraightLine, width: int, lanes: int) -> tuple[list[np.ndarray], list[LoadedCode]]:
     """Return the programs that compute states by blocks and one after the other, and the code that they need."""
-    rows, blocks = MachineCode(compiled(of_one_state(code))), MachineCode(compiled(of_blocks(code, lanes)))
+    rows, blocks = LoadedCode(host_object(of_one_state(code))), LoadedCode(host_object(of_blocks(code, lanes)))
     steps = [(rows.address('turned_state'), 0, [(VECTOR, 0, 8 * width), (RUNTIME, 0, 0), (RESULT, 0, 8 * width + 8)])]
     by_blocks = words_of_program(steps, blocks.address('turned_blocks'), lanes)
     return [by_blocks, words_of_program(steps)], [rows, blocks]

@@ -4,6 +4,7 @@ import ctypes
 import pickle
 
 from support import random_trees as trees
+from support.bindings import shared
 from support.matrices import matrix
 
 import numba
@@ -14,12 +15,12 @@ from numba.core.event import install_recorder
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.algorithms.program import program_of
 from robot_dynamics_ros.algorithms.table import ALGORITHMS
-from robot_dynamics_ros.codegen import specialised
-from robot_dynamics_ros.codegen.object_files import lanes
-from robot_dynamics_ros.codegen.specialised import Specialised, robot_digest
+from robot_dynamics_ros.codegen import kept_code, specialised
+from robot_dynamics_ros.codegen.kept_code import lanes, object_file
+from robot_dynamics_ros.codegen.specialised import Specialised, folder_of
 from robot_dynamics_ros.codegen.straight_line import StraightLine, needed
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.evaluation.tiered_compilation import SMALLEST_PART
+from robot_dynamics_ros.model.digest import robot_digest
 
 SPECIALISED = [name for name, it in ALGORITHMS.items() if hasattr(Robot, name) and not it.of_loops]
 TREE = trees.random_joints(11, count=5, chain=0.4)
@@ -32,7 +33,7 @@ def models():
 def pair(model):
     """Return a robot answered by generic kernels and by specialised code."""
     robot = Robot(model, (0.4, -1.0, -9.7))
-    return robot.with_binding('generic'), robot.with_binding('specialised')
+    return shared(robot), robot.compiled()
 
 
 def states(robot, name, count, seed=0):
@@ -52,10 +53,10 @@ def test_changes_of_sign_make_no_code_too_long(monkeypatch):
 
 
 def test_bits_do_not_depend_on_cores():
-    count = 4 * SMALLEST_PART + 3
+    count = 4 * 8192 + 3
     model = models()['aubo_i5']
     rows = states(Robot(model), 'inverse_dynamics', count)
-    results = [Robot(model).with_binding('specialised', threads).inverse_dynamics(*rows) for threads in (1, 2, 4)]
+    results = [Robot(model).compiled(threads=threads).inverse_dynamics(*rows) for threads in (1, 2, 4)]
     assert (results[0] == results[1]).all() and (results[0] == results[2]).all()
     assert (results[0][-1] == Robot(model).inverse_dynamics(*rows[:, -1])).all()
 
@@ -80,21 +81,21 @@ def test_gravity_and_payload_compile_nothing(monkeypatch):
     robot = Robot.named('aubo_i5').compiled('inverse_dynamics')
     q, qd, qdd = states(robot, 'inverse_dynamics', 1)[:, 0]
     robot.inverse_dynamics(q, qd, qdd)
-    monkeypatch.setattr(specialised, 'compiled', None)  # LLVM
+    monkeypatch.setattr(kept_code, 'host_object', None)  # LLVM
     with install_recorder('numba:compile') as compiled:
         carrying = robot.with_payload(Payload(3.0, (0.1, 0.02, 0.3), 0.01 * np.eye(3))).with_gravity((1.0, 2.0, 3.0))
         tau = carrying.inverse_dynamics(q, qd, qdd)
         assert compiled.buffer == []
         numba.njit(lambda x: x + 1)(1)
         assert compiled.buffer, 'the recorder sees nothing'
-    assert carrying.binding == 'specialised'
-    assert (tau == carrying.with_binding('generic').inverse_dynamics(q, qd, qdd)).all()
+    assert carrying.is_compiled
+    assert (tau == shared(carrying).inverse_dynamics(q, qd, qdd)).all()
     assert robot_digest(carrying._model.arrays) == robot_digest(robot._model.arrays)
 
 
 def test_with_a_payload_on_another_link_the_generic_kernels_compute():
-    robot = Robot.named('aubo_i5').with_payload(Payload(1.0, (0.0, 0.0, 0.1)), 'foreArm_Link')
-    assert robot.binding == 'generic'
+    robot = Robot.named('aubo_i5').compiled().with_payload(Payload(1.0, (0.0, 0.0, 0.1)), 'foreArm_Link')
+    assert not robot.is_compiled
 
 
 def test_another_constant_is_another_robot():
@@ -111,25 +112,14 @@ def test_another_constant_is_another_robot():
     assert robot_digest(arrays._replace(parent=parent)) != robot_digest(arrays)
 
 
-def test_code_that_is_too_long_is_not_compiled(monkeypatch):
-    robot = Robot(models()['tree']).with_binding('specialised')
-    q = states(robot, 'mass_matrix', 1)[0, 0]
-    expected = robot.with_binding('generic').mass_matrix(q)
-    monkeypatch.setattr(specialised, 'MOST_OPERATIONS', 10)
-    monkeypatch.setattr(Specialised, 'is_kept', lambda *arguments, **named: False)
-    loaded = set(robot._evaluator.specialised._files._loaded)
-    assert (robot.mass_matrix(q) == expected).all()
-    assert set(robot._evaluator.specialised._files._loaded) == loaded
-
-
 @pytest.mark.parametrize('count', matrix([20, 40], [20]))
 def test_large_robots_have_code_of_their_own(count):
     large = Robot(trees.Model.of('large', trees.BASE, trees.random_joints(3, count=count)))
-    own, generic = large.with_binding('specialised'), large.with_binding('generic')
+    own, generic = large.compiled(), shared(large)
     rows = states(large, 'inverse_dynamics', 40)
     assert (own.inverse_dynamics(*rows) == generic.inverse_dynamics(*rows)).all()
-    assert own._evaluator.specialised.is_kept(program_of(own._evaluator.arrays, 'inverse_dynamics'), blocks=False)
-    assert own.binding == pickle.loads(pickle.dumps(own)).binding == 'specialised'
+    assert object_file(folder_of(own._evaluator.arrays), 'inverse_dynamics').exists()
+    assert own.is_compiled and pickle.loads(pickle.dumps(own)).is_compiled
 
 
 # each is compiled once more with its caller, the larger ones for seconds
@@ -187,21 +177,3 @@ def test_a_program_that_is_not_there_is_refused(form):
     robot = Robot.named('aubo_i5')
     with pytest.raises(ArgumentError, match=r"^program: expected one of inverse_dynamics, .*, got 'rnea'$"):
         getattr(robot, form)('rnea')
-    with pytest.raises(ArgumentError, match='generic'):
-        getattr(robot.with_binding('generic'), form)('inverse_dynamics')
-
-
-def test_an_unknown_binding_is_refused():
-    with pytest.raises(ArgumentError, match='generic, adaptive, specialised'):
-        Robot.named('aubo_i5').with_binding('fast')
-
-
-def test_the_number_of_lanes_divides_a_part():
-    assert SMALLEST_PART % lanes() == 0
-
-
-def test_the_former_name_of_the_run_time_inputs_is_deprecated():
-    robot = Robot.named('aubo_i5')
-    with pytest.warns(DeprecationWarning, match='load is deprecated: read runtime_inputs'):
-        former = robot.load
-    assert (former == robot.runtime_inputs).all()

@@ -171,7 +171,7 @@ def test_square_roots_are_traced():
 
 @pytest.mark.parametrize('name', OPERATIONAL_SPACE)
 def test_a_trace_of_operational_space_computes_what_its_kernel_computes(name):
-    robot = Robot.named('aubo_i5').with_binding('generic')
+    robot = Robot.named('aubo_i5')
     program = program_of(robot._model.arrays, name, [robot._model.frame('ee_link')], 1)
     inputs = {vector: np.linspace(0.4, 1.1, 6).tolist() for vector in program.inputs}
     expected = robot._evaluator.evaluate(
@@ -196,7 +196,7 @@ def test_other_operations_are_kept_as_they_are(x, operation):
 
 @pytest.mark.parametrize('name', ALGORITHMS)
 def test_a_trace_computes_what_its_kernel_computes(name):
-    robot = Robot.named('aubo_i5').with_binding('generic')
+    robot = Robot.named('aubo_i5')
     if 'loop' in name or ALGORITHMS[name].kernel in (closure_torque, spring_torque):
         robot = looped(robot)
     arrays, random = robot._model.arrays, np.random.default_rng(3)
@@ -241,7 +241,7 @@ def test_a_sum_of_which_only_the_negative_is_used_has_other_signs():
 
 
 def test_forward_dynamics_with_loops_is_traced_as_generic_kernels_compute_it():
-    robot = looped(Robot.named('aubo_i5')).with_binding('generic')
+    robot = looped(Robot.named('aubo_i5'))
     random = np.random.default_rng(4)
     inputs = {vector: random.normal(size=6).tolist() for vector in ('q', 'qd', 'tau')}
     expected = robot.forward_dynamics(*inputs.values())

@@ -1,6 +1,7 @@
 """The adaptive law: its torque and its error against oracles, and what it refuses."""
 
-from support.adaptive_arm import GAINS, PAYLOAD, ROBOT, SETTINGS, AdaptiveArm, drawn_motion
+from support.adaptive_arm import GAINS, PAYLOAD, ROBOT, SETTINGS, drawn_motion
+from support.look_ups import recorded
 from support.pinocchio_peer import pin
 from support.small_robots import mixed
 
@@ -10,7 +11,6 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.adaptation import (
     Adaptation,
-    AdaptiveSettings,
     tip_row,
 )
 from robot_dynamics_ros.control.adaptive import AdaptiveControl, AdaptiveHold
@@ -102,7 +102,6 @@ def test_the_hold_is_the_law_with_a_reference_at_rest():
     adaptation.estimate.parameters[:] = tip_row(ROBOT.with_payload(PAYLOAD))
     adaptation.friction[:3] += np.arange(18.0).reshape(3, 6)
     hold, zeros, (found, still) = AdaptiveHold(ROBOT, GAINS.damping, adaptation), np.zeros(6), np.empty((2, 6))
-    adaptation.q = state[0]
     hold.torque(*state, q_hold, found)
     qd_r, qdd_r, s = reference(state, (q_hold, zeros, zeros), LAMBDA)
     carrying = ROBOT.with_payload(PAYLOAD)
@@ -148,12 +147,11 @@ def test_what_adaptation_cannot_do_is_refused_by_name(changed, reason):
         Adaptation(ROBOT, effort_limit=ROBOT.limits.effort, **given)
 
 
-def test_a_law_that_is_only_prepared_is_not_taken_for_that_of_a_state():
-    arm = AdaptiveArm(MOTION)
-    arm.run(0.1)
-    before = arm.adaptation.estimate.parameters.copy()
-    state, desired = drawn(6)
-    AdaptiveArm.control(arm, ROBOT).torque(*state, desired, None, np.empty(6))  # as PayloadBlender.take does
-    arm.give()
-    assert not np.array_equal(arm.adaptation.estimate.parameters, before)
-    assert AdaptiveSettings._fields == ('payload_limit', 'rate', 'friction_rate', 'dead_zone')
+def test_calls_are_prepared_with_the_law(monkeypatch):
+    """The first torque takes no longer than others."""
+    robot, (state, desired), out = ROBOT.with_gravity((0.0, 1.0, -9.0)), drawn(3), np.empty(6)
+    adaptation = Adaptation(robot, GAINS.stiffness, GAINS.damping, SETTINGS, robot.limits.effort)
+    law = AdaptiveControl(robot, GAINS.damping, adaptation)
+    looked_up = recorded(monkeypatch)
+    law.torque(*state, desired, None, out)
+    assert looked_up == []

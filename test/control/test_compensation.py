@@ -2,6 +2,9 @@
 
 from itertools import combinations
 
+from support.bindings import of_binding
+from support.look_ups import recorded
+
 import numpy as np
 import pytest
 
@@ -32,10 +35,10 @@ def test_there_are_four_terms_and_each_counts():
     assert all(abs(SINGLE[term]).max() > 0.1 for term in TERMS) and len(CHOICES) == 15
 
 
-@pytest.mark.parametrize('binding', ['generic', 'specialised'])
+@pytest.mark.parametrize('binding', ['generic', 'own'])
 @pytest.mark.parametrize('choice', CHOICES, ids='+'.join)
 def test_any_choice_is_the_sum_of_its_terms(choice, binding):
-    chosen, out = Compensation(ROBOT.with_binding(binding), choice), np.full(6, np.nan)
+    chosen, out = Compensation(of_binding(ROBOT, binding), choice), np.full(6, np.nan)
     assert chosen.torque(Q, QD, QDD, out) is None
     assert out == pytest.approx(sum(SINGLE[term] for term in choice), rel=1e-12, abs=1e-12)
     first = out.copy()
@@ -89,14 +92,14 @@ LOADED = ROBOT.with_actuators(
 )
 
 
-@pytest.mark.parametrize('binding', ['generic', 'specialised'])
+@pytest.mark.parametrize('binding', ['generic', 'own'])
 @pytest.mark.parametrize('choice', CHOICES, ids='+'.join)
 def test_friction_that_grows_with_the_load_is_that_of_the_whole_torque_in_any_choice(choice, binding):
     """The rotors are the same, so that LOADED is answered by the code that there is for ROBOT."""
     friction = LOADED.friction_torque(QD, LOADED.inverse_dynamics(Q, QD, QDD))
     assert abs(friction - SINGLE['friction']).max() > 1.0
     out, single = np.full(6, np.nan), {**SINGLE, 'friction': friction}
-    Compensation(LOADED.with_binding(binding), choice).torque(Q, QD, QDD, out)
+    Compensation(of_binding(LOADED, binding), choice).torque(Q, QD, QDD, out)
     assert out == pytest.approx(sum(single[term] for term in choice), rel=1e-12, abs=1e-12)
 
 
@@ -118,3 +121,11 @@ def test_friction_is_added_to_what_is_there():
     torque[:] = transmitted
     add_friction(np.array(LOADED.friction), QD, torque, torque)
     assert torque == pytest.approx(transmitted + LOADED.friction_torque(QD, transmitted), rel=1e-12)
+
+
+def test_calls_are_prepared_with_the_sum(monkeypatch):
+    """Those of the whole torque, too, on which friction depends."""
+    compensation, out = Compensation(LOADED.with_gravity((0.0, 1.0, -9.0)), ['inertia', 'friction']), np.empty(6)
+    looked_up = recorded(monkeypatch)
+    compensation.torque(Q, QD, QDD, out)
+    assert looked_up == []

@@ -20,7 +20,7 @@ def mimicking(text=TREE) -> str:
 
 
 def arm() -> DrivenRobot:
-    robot = Robot.from_urdf(mimicking(), mimic='couple').with_binding('generic')
+    robot = Robot.from_urdf(mimicking(), mimic='couple')
     return DrivenRobot(robot.with_loops([]), robot.loops.couplings)
 
 

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.dynamics_query import DynamicsQuery
+from robot_dynamics_ros.control import dynamics_query
+from robot_dynamics_ros.control.dynamics_query import PART, DynamicsQuery
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.evaluation.quantity import PAYS
 
 ROBOT = Robot.named('aubo_i5')
 NAMES = ROBOT.joint_names
@@ -74,6 +76,47 @@ def test_any_number_of_states(count):
     assert np.array_equal(asked.mass_matrix(), ROBOT.mass_matrix(rows))
     assert np.array_equal(asked.forward_dynamics(), ROBOT.forward_dynamics(rows, rows, rows))
     assert asked.mass_matrix().shape == (count, 6, 6)
+
+
+class Counting:
+    """The robot, and in ``counts`` how many states its methods got at once."""
+
+    def __init__(self):
+        self.counts = []
+
+    def __getattr__(self, name):
+        found = getattr(ROBOT, name)
+        if not callable(found):
+            return found
+        return lambda rows, *given, **named: (self.counts.append(len(rows)), found(rows, *given, **named))[1]
+
+
+@pytest.mark.parametrize('order', [range(6), [3, 0, 5, 1, 4, 2]])
+def test_a_large_request_is_computed_in_parts(monkeypatch, order):
+    """Or it would have code of the robot's own compiled."""
+    assert PART < PAYS
+    monkeypatch.setattr(dynamics_query, 'PART', 3)
+    names, robot, columns = ('positions', 'velocities', 'accelerations', 'efforts'), Counting(), list(order)
+    q, qd, qdd, tau = rows = np.random.default_rng(1).uniform(-2.0, 2.0, (4, 7, 6))
+    lists = {name: row[:, columns].ravel() for name, row in zip(names, rows, strict=True)}
+    asked = DynamicsQuery(robot, [NAMES[k] for k in order], **lists)
+    terms = asked.inverse_dynamics()
+    assert np.array_equal(asked.mass_matrix(), ROBOT.mass_matrix(q)[:, columns][:, :, columns])
+    assert np.array_equal(asked.jacobian('ee_link', 'local'), ROBOT.jacobian(q, 'ee_link', 'local')[..., columns])
+    assert np.array_equal(asked.forward_dynamics(), ROBOT.forward_dynamics(q, qd, tau)[:, columns])
+    assert np.array_equal(terms['gravity'], ROBOT.gravity_torque(q)[:, columns])
+    assert np.array_equal(terms['coriolis'], ROBOT.coriolis_torque(q, qd)[:, columns])
+    assert np.array_equal(terms['inertia'], ROBOT.inertia_torque(q, qdd)[:, columns])
+    assert np.array_equal(terms['friction'], ROBOT.friction_torque(qd)[:, columns])
+    assert sorted(robot.counts) == [*[1] * 7, *[3] * 14]
+
+
+def test_a_state_of_a_later_part_is_named_by_its_place_in_the_request(monkeypatch):
+    monkeypatch.setattr(dynamics_query, 'PART', 3)
+    positions = np.zeros((7, 6))
+    positions[4, 3] = 1e200
+    with pytest.raises(ArgumentError, match=r'^positions\[4, 3\]: the angle 1e\+200 rad'):
+        DynamicsQuery(ROBOT, [], positions=positions.ravel()).mass_matrix()
 
 
 def test_the_lists_are_not_changed():

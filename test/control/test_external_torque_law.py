@@ -36,7 +36,6 @@ class Arm:
         gravity = PayloadBlender(GravityTorque, ROBOT, PayloadGravity.of(ROBOT))
         observer = MomentumObserver(ROBOT, tracker=self.tracker)
         self.law = ExternalTorqueLaw(ROBOT, observer, self.detector, learning, effort, gravity)
-        self.law.warm_up()
         self.state = MeasuredState(Q, np.zeros(N), np.zeros(N))
         self.state.has_velocity = self.state.has_effort = True
         self.state.stamp = self.state.time = 10 * PERIOD

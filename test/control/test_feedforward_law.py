@@ -87,22 +87,13 @@ def test_payload_is_that_of_the_time_at_which_the_state_came():
     assert out == expected(*MOTION, ROBOT.with_payload(half, 'ee_link'), tolerance=1e-9)
 
 
-def test_warm_up_stop_and_a_clock_that_is_set_back_reach_the_source():
-    calls = []
-
-    class Recorder(Compensation):
-        def torque(self, q, qd, qdd, out):
-            calls.append(np.array([q, qd, qdd]).tolist())
-            super().torque(q, qd, qdd, out)
-
+def test_stop_and_a_clock_that_is_set_back_reach_the_source():
     source = GivenMotion(np.zeros((3, 6)), MOTION)
-    blender = PayloadBlender(lambda robot: Recorder(robot, TERMS), ROBOT, PayloadGravity.of(ROBOT))
+    blender = PayloadBlender(lambda robot: Compensation(robot, TERMS), ROBOT, PayloadGravity.of(ROBOT))
     law = FeedforwardLaw(source, source.desired, blender, False)
-    law.warm_up()
-    assert calls == [np.zeros((3, 6)).tolist()] and source.calls == ['warm_up']
     law.stop_following()
     law.set_back(5)
-    assert source.calls == ['warm_up', 'stop', ('set_back', 5)]
+    assert source.calls == ['stop', ('set_back', 5)]
 
 
 def test_along_a_trajectory_it_is_the_torque_of_each_time():
@@ -111,7 +102,6 @@ def test_along_a_trajectory_it_is_the_torque_of_each_time():
     follower = TrajectoryFollower(ROBOT, desired, 0.1, told.append, np.full(6, np.inf))
     blender = PayloadBlender(lambda robot: Compensation(robot, TERMS), ROBOT, PayloadGravity.of(ROBOT))
     law, state = FeedforwardLaw(follower, desired, blender, False), MeasuredState(Q.copy(), QD.copy())
-    law.warm_up()
     assert law.torque(state, out) is NO_TRAJECTORY
     trajectory = Trajectory([0.0, 2.0], [Q, Q + 1.0], [QD, -QD], np.zeros((2, 6)))
     follower.receive(trajectory, SECOND, SECOND)

@@ -38,10 +38,8 @@ class NoMotion:
     def follow(self, state):
         return IDLE
 
-    def warm_up(self):
-        """Nothing to compile."""
-
-    stop = warm_up
+    def stop(self):
+        """Nothing to drop."""
 
     def set_back(self, now):
         """Nothing to drop."""
@@ -49,7 +47,7 @@ class NoMotion:
 
 @pytest.fixture(scope='module')
 def model():
-    return Robot.from_urdf(PENDULUM).with_binding('generic')
+    return Robot.from_urdf(PENDULUM)
 
 
 def held(model, seconds, gap):

@@ -9,7 +9,6 @@ from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.joint_space_control import JointSpaceControl
 from robot_dynamics_ros.control.joint_space_law import NO_FEEDFORWARD, JointSpaceLaw
 from robot_dynamics_ros.control.law import INTERRUPTION, NO_VELOCITIES, TORQUE, MeasuredState, Outcome
-from robot_dynamics_ros.control.payload_blending import PayloadBlender
 
 
 def test_a_fault_has_its_reason():
@@ -149,23 +148,3 @@ def test_other_laws_go_on_at_the_last_point(law):
     assert one.give(resumed=True) is TORQUE
     JointSpaceControl(ROBOT, law, STIFFNESS, DAMPING, 5.0).torque(HERE, MOVING, one.source.motion, None, expected)
     assert one.out.tolist() == expected.tolist()
-
-
-def test_warm_up_computes_everything_and_holds_nothing(monkeypatch):
-    one, inputs = Controller(), []
-    warm_up = PayloadBlender.warm_up
-    monkeypatch.setattr(
-        PayloadBlender, 'warm_up', lambda self, *given: (inputs.append((self, *given)), warm_up(self, *given))
-    )
-    one.desired[:] = 0.0
-    one.law.warm_up()
-    assert one.source.calls == ['warm_up']
-    following, holding = inputs
-    assert (
-        following[:2] == (one.control, 2)
-        and np.array_equal(following[2], one.desired)
-        and following[3].tolist() == [0.0] * 6
-    )
-    assert holding[0] is not one.control and holding[1:] == (3,)
-    one.source.result = IDLE
-    assert one.holds(THERE, q=THERE)

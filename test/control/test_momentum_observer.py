@@ -4,6 +4,7 @@ import math
 import sys
 import tracemalloc
 
+from support.look_ups import recorded
 from support.small_robots import mixed
 
 import numpy as np
@@ -232,3 +233,16 @@ def test_a_sample_allocates_nothing_that_stays():
 def test_a_gain_that_is_not_above_zero_is_refused(gain):
     with pytest.raises(ArgumentError, match=r'^gain: '):
         MomentumObserver(ROBOT, gain)
+
+
+def test_calls_are_prepared_with_the_observer(monkeypatch):
+    """The first sample, and the first one with another payload, take no longer than others."""
+    observer, (q, qd, torque) = MomentumObserver(ROBOT), np.full((3, 6), 0.1)
+    observer.take(
+        PayloadGravity(
+            PayloadRamp({'ee_link': Payload(2.0, (0.0, 0.0, 0.1))}), GravityRamp((0.0, 0.0, -9.0), (0.0, 0.0, -9.0))
+        )
+    )
+    looked_up = recorded(monkeypatch)
+    observer.update(10, q, qd, torque)
+    assert looked_up == []

@@ -3,6 +3,8 @@
 import sys
 import threading
 
+from support.bindings import of_binding
+from support.look_ups import recorded
 from support.small_robots import mixed
 
 import numpy as np
@@ -16,7 +18,6 @@ from robot_dynamics_ros.control.law import TORQUE, MeasuredState
 from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
 from robot_dynamics_ros.control.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.evaluation.evaluator import Evaluator
 
 ROBOT = Robot.named('aubo_i5')
 FRAME = 'ee_link'
@@ -111,35 +112,28 @@ def test_payload_and_gravity_may_change_at_the_same_time(make, inputs, lag):
 
 
 @pytest.mark.parametrize(('make', 'inputs'), MAKES.values(), ids=MAKES)
-def test_once_warmed_up_it_prepares_the_calls_for_a_new_load(make, inputs, monkeypatch):
-    """The first torque after a change takes no longer than others."""
-    blender = PayloadBlender(make, ROBOT, PayloadGravity(PayloadRamp(), CONSTANT))
-    others = inputs[2:] if inputs[-1] is FEEDFORWARD else ()
-    blender.warm_up(len(inputs) - len(others), *others)
-    blender.take(PayloadGravity(RAMP, TILTING))
-    prepared = []
-    program = Evaluator.program
-    monkeypatch.setattr(Evaluator, 'program', lambda *args: prepared.append(1) or program(*args))
+def test_calls_are_prepared_with_the_law(make, inputs, monkeypatch):
+    """The first torque, and the first one after a change, take no longer than others."""
+    blender = PayloadBlender(make, ROBOT, PayloadGravity(RAMP, TILTING))
+    looked_up = recorded(monkeypatch)
     for share in SHARES:
         torque(blender, at(share), *inputs)
-    assert prepared == []
-    blender = PayloadBlender(make, ROBOT, PayloadGravity(RAMP, TILTING))
-    torque(blender, at(0.5), *inputs)
-    assert prepared or make in [make for name, (make, _) in MAKES.items() if name in ('pd', 'pd_feedforward')]
+    assert looked_up == []
+    ROBOT.with_gravity(UP).gravity_torque(Q)
+    assert looked_up, 'look-ups are not seen'
 
 
 def test_a_load_whose_torques_overflow_is_followed_nevertheless():
     heavy = Payload(1e308, (0.0, 0.0, 0.0), np.zeros((3, 3)))
     blender = PayloadBlender(GravityTorque, ROBOT, PayloadGravity(PayloadRamp(), CONSTANT))
-    blender.warm_up(1)
     blender.take(PayloadGravity(PayloadRamp({FRAME: heavy}), CONSTANT))
     with pytest.raises(ArgumentError, match='not finite'):
         torque(blender, 0, Q)
 
 
-@pytest.mark.parametrize('binding', ['generic', 'specialised'])
+@pytest.mark.parametrize('binding', ['generic', 'own'])
 def test_it_does_not_matter_which_kernels_compute(binding):
-    blender = PayloadBlender(GravityTorque, ROBOT.with_binding(binding), PayloadGravity(RAMP, TILTING))
+    blender = PayloadBlender(GravityTorque, of_binding(ROBOT, binding), PayloadGravity(RAMP, TILTING))
     gravity = 0.5 * (np.array(DOWN) + np.array(ASIDE))
     assert_same(torque(blender, at(0.5), Q), between(0.5, gravity).gravity_torque(Q))
 
@@ -184,22 +178,6 @@ def test_only_what_counts_is_computed(load, counts):
         calls.clear()
         torque(blender, at(share), Q)
         assert len(calls) == count and len(set(map(id, calls))) == count
-
-
-def test_warm_up_computes_every_law_once_at_zero():
-    seen = []
-
-    class Recorder:
-        def __init__(self, robot):
-            self.gravity = robot.gravity.tolist()
-
-        def torque(self, *inputs, out):
-            seen.append((self.gravity, [np.shape(each) for each in inputs], out.shape))
-            assert not any(np.any(each) for each in inputs[:2])
-
-    PayloadBlender(Recorder, ROBOT, PayloadGravity(RAMP, TILTING)).warm_up(2, DESIRED, FEEDFORWARD)
-    shapes = [(6,), (6,), (3, 6), (6,)], (6,)
-    assert seen == [(list(gravity), *shapes) for gravity in (DOWN, ASIDE, DOWN, ASIDE)]
 
 
 def test_a_clock_that_jumps_back_after_the_ramps_brings_nothing_back():
@@ -279,7 +257,6 @@ def test_the_gravity_law_is_gravity_where_the_arm_is_under_the_payload_of_when_t
         MeasuredState(Q, QD),
         Q * 0.0,
     )
-    law.warm_up()
     law.set_back(0)
     law.stop_following()
     for share in (-1.0, 0.3, 2.0):
@@ -287,12 +264,6 @@ def test_the_gravity_law_is_gravity_where_the_arm_is_under_the_payload_of_when_t
         assert law.torque(state, out) is TORQUE  # velocities are not needed
         part = min(max(share, 0.0), 1.0)
         assert_same(out, between(part, (1.0 - part) * np.array(DOWN) + part * np.array(ASIDE)).gravity_torque(Q))
-
-
-def test_the_gravity_law_is_compiled_by_its_own_call():
-    calls = []
-    GravityLaw(PayloadBlender(counting(calls), ROBOT, PayloadGravity(RAMP, TILTING))).warm_up()
-    assert len(calls) == 4
 
 
 @pytest.fixture

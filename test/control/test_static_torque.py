@@ -27,7 +27,7 @@ def arm(first='', second='', kind='continuous', axis='0 1 0') -> Robot:
     return Robot.from_urdf(f"""<robot name="two"><link name="base"/>
         <link name="upper">{BODY.format(2.0, 0.3)}</link><link name="fore">{BODY.format(1.0, 0.2)}</link>
         {joint('shoulder', 'base', 'upper', 'revolute' if first else 'continuous', 0, '0 1 0', first)}
-        {joint('elbow', 'upper', 'fore', kind, 1, axis, second)}</robot>""").with_binding('generic')
+        {joint('elbow', 'upper', 'fore', kind, 1, axis, second)}</robot>""")
 
 
 def limit(lower, upper, effort=100.0):
@@ -62,8 +62,8 @@ def test_a_slide_reaches_its_end():
 def robots():
     known = {path.rsplit('/', 1)[-1]: path for path in example_urdfs()}
     for name in ('ur5_robot.urdf', 'panda.urdf', 'kinova.urdf', 'tiago_no_hand.urdf'):
-        yield pytest.param(Robot.from_urdf(known[name]).with_binding('generic'), id=name)
-    yield pytest.param(AUBO.with_binding('generic').with_gravity((3.0, -6.0, 5.0)), id='tilted')
+        yield pytest.param(Robot.from_urdf(known[name]), id=name)
+    yield pytest.param(AUBO.with_gravity((3.0, -6.0, 5.0)), id='tilted')
 
 
 @pytest.mark.compiled

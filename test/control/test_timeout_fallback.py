@@ -178,21 +178,6 @@ def test_the_reason_names_the_fallback():
     assert reasons == ['an input is missing: gravity only', 'an input is missing: down to zero']
 
 
-def test_what_is_computed_later_is_computed_once_before():
-    calls = []
-
-    class Recorder(GravityTorque):
-        def torque(self, q, out):
-            calls.append(q.tolist())
-            super().torque(q, out)
-
-    fallback('gravity_only', gravity=PayloadBlender(Recorder, ROBOT, BARE)).warm_up()
-    assert calls == [[0.0] * 6]
-    ramp = fallback('ramp_to_zero')
-    ramp.warm_up()
-    assert not ramp.armed
-
-
 @pytest.mark.parametrize('name', ON_STALE[1:])
 def test_it_is_armed_from_a_torque_until_it_is_reset(name):
     # or the first torque of all would not begin at zero: it would count as one that goes on

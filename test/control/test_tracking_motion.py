@@ -19,7 +19,7 @@ from robot_dynamics_ros.control.tracking_motion import (
 )
 from robot_dynamics_ros.errors import ArgumentError
 
-AUBO = Robot.named('aubo_i5').with_binding('generic')
+AUBO = Robot.named('aubo_i5')
 
 
 def motion_of(robot, effort=None, rate=500.0):

@@ -355,13 +355,6 @@ def sampled(monkeypatch):
     return times
 
 
-def test_warm_up_samples_once_and_leaves_the_desired_motion_alone(sampled):
-    one = Following()
-    one.follower.warm_up()
-    assert len(sampled) == 1 and 0.0 < sampled[0] < 1.0
-    assert np.isnan(one.desired).all() and one.at(0.0) is NO_TRAJECTORY
-
-
 @pytest.mark.parametrize('first', [0.0, 1.0])
 def test_a_long_trajectory_costs_no_more_at_its_first_state_than_a_short_one(first, sampled, monkeypatch):
     """What takes long is prepared when it is received: here nothing more is prepared, computed or kept of 20,000."""

@@ -45,8 +45,8 @@ def robots() -> dict:
         .with_friction(viscous=1.0, coulomb=2.0, offset=-0.3, transition=0.05, **friction)
     )
     return {
-        'aubo_i5': Robot.named('aubo_i5').with_friction(**friction).with_binding('specialised'),
-        'sliding': sliding.with_binding('specialised'),
+        'aubo_i5': Robot.named('aubo_i5').with_friction(**friction).compiled(),
+        'sliding': sliding.compiled(),
     }
 
 

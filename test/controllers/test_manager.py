@@ -51,7 +51,7 @@ def chain(distribution, plant=None, stiffness=0.0, damping=0.0) -> StandInManage
 @functools.cache
 def heavier():
     """Return the arm with links that are 10 % heavier than those of the controller's library."""
-    return aubo_i5().with_inertial_parameters(1.1 * aubo_i5().inertial_parameters).with_binding('generic')
+    return aubo_i5().with_inertial_parameters(1.1 * aubo_i5().inertial_parameters)
 
 
 # --- activation

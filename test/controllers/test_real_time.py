@@ -72,7 +72,7 @@ def test_threads_under_the_sanitizer():
 
 @pytest.mark.skipif(not has_compilers('clang', 'clang++'), reason='the compiler clang is missing')
 def test_exported_code_compiled_by_clang_has_the_same_bits():
-    robot, random = mixed().with_friction(load=0.1, viscous=2.0).with_binding('specialised'), np.random.default_rng(1)
+    robot, random = mixed().with_friction(load=0.1, viscous=2.0).compiled(), np.random.default_rng(1)
     theirs, states, expected = Compensation(robot, TERMS), random.normal(size=(500, 3, 3)), np.empty((500, 3))
     for state, out in zip(states, expected, strict=True):
         theirs.torque(*state, out=out)

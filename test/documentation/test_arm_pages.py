@@ -88,7 +88,7 @@ class Nodes:
         model.write_text(description(page))
         remaps = [word for name in ('joint_states', 'effort_commands') if name in given
                   for word in ('-r', f'{name}:={given[name]}')]  # fmt: skip
-        parameters = ['-p', f'model:={model}', '-p', f'preset:={given["preset"]}', '-p', 'binding:=generic']
+        parameters = ['-p', f'model:={model}', '-p', f'preset:={given["preset"]}']
         arguments = ['--ros-args', '--params-file', str(file), *remaps, *parameters]
         self.page, self.given, self.process = page, given, process
         self.nodes = {}

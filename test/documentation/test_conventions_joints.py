@@ -206,7 +206,7 @@ def test_35_springs_act_in_forward_dynamics_only():
     for count in (12, 13):  # by factors of the mass matrix, and by propagation of forces
         joints = trees.random_joints(1, count=count, chain=1.0)
         with_springs = [replace(it, stiffness=50.0, rest=0.3) for it in joints]
-        sprung, bare = (Robot(Model.of('r', trees.BASE, row)).with_binding('generic') for row in (with_springs, joints))
+        sprung, bare = (Robot(Model.of('r', trees.BASE, row)) for row in (with_springs, joints))
         q, qd, link = np.full(count, 0.1), np.full(count, 0.2), f'link_{count}'
         for method, arguments in (('operational_space_gravity', (q, link)), ('operational_space_bias', (q, qd, link))):
             assert (getattr(sprung, method)(*arguments) == getattr(bare, method)(*arguments)).all()

@@ -139,8 +139,8 @@ def test_the_figures_of_the_readme_are_those_of_the_last_run():
     results = results_with(*figures(r'the AUBO-i5 with (AVX2|AVX-512)', README))
     arm, _, _ = results.partition('AUBO-i5, 6 velocities, generic;')[2].partition('AUBO-i5, 6 velocities, specialised;')
     rows = {
-        'before code for this robot is compiled': (arm, r'^  {}: [^:]*?/ pin +(\S+)'),
-        'method, after': (results, r'^{}: specialised [^:]*?Robot / it +(\S+)'),
+        'call of a `Robot` method': (arm, r'^  {}: [^:]*?/ pin +(\S+)'),
+        'a method of `Robot.compiled`': (results, r'^{}: specialised [^:]*?Robot / it +(\S+)'),
         'in compiled code': (results, r'^{}: [^:]*?CasADi with [^:]*?/ -O3 (\S+),'),
         '100,000, one core': (results, r'^{}, +100000 states: [^:]*?/ pin +(\S+)'),
     }

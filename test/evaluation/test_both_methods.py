@@ -53,7 +53,7 @@ def case(size, situation):
         else it
         for it in joints
     ]
-    robot = Robot(Model.of(situation, trees.BASE, joints), (1.0, 2.0, -9.0)).with_binding('generic')
+    robot = Robot(Model.of(situation, trees.BASE, joints), (1.0, 2.0, -9.0))
     for link in robot.link_names[-1], robot.link_names[3]:
         robot = robot.with_payload(Payload(1.5, (0.1, 0.0, 0.2), 0.1 * np.eye(3)), link)
     q = robot.random(rng)

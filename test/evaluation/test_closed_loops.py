@@ -4,6 +4,7 @@ import pickle
 from dataclasses import replace
 
 from support import random_trees as trees
+from support.bindings import of_binding
 from support.mechanisms import cable
 from support.rounding import bound
 
@@ -168,7 +169,7 @@ def test_every_form_of_arguments(batch):
 @pytest.mark.compiled
 def test_bindings_have_the_same_bits():
     q, qd = states(ROBOT, (20,))
-    generic, special = (ROBOT.with_binding(binding) for binding in ('generic', 'specialised'))
+    generic, special = (of_binding(ROBOT, binding) for binding in ('generic', 'own'))
     assert np.array_equal(
         generic.forward_dynamics(q, qd, torques((20,))), special.forward_dynamics(q, qd, torques((20,)))
     )

@@ -71,13 +71,13 @@ def test_every_method_with_out_is_tested_here():
         'kernel',
         'mobility',
         'neutral',
+        'prepare',
         'random',
         'to_urdf',
         'to_yaml',
         'with_actuators',
         'with_attached',
         'with_base_orientation',
-        'with_binding',
         'with_consistent_inertias',
         'with_friction',
         'with_gravity',
@@ -332,11 +332,13 @@ ANOTHER = {
 @pytest.mark.parametrize('way', ANOTHER)
 @pytest.mark.parametrize('threads', [1, 3, None])
 def test_another_robot_keeps_to_as_many_threads(way, threads, monkeypatch):
-    robot = robot_of('aubo_i5').with_binding('specialised', threads)
-    assert ANOTHER[way](robot)._evaluator.specialised.threads == robot._evaluator.specialised.threads
+    robot = robot_of('aubo_i5').compiled(threads=threads)
+    another = ANOTHER[way](robot)
     # None is all cores, those of another machine where a pickle is read there
     monkeypatch.setattr(os, 'sched_getaffinity', lambda process: set(range(7)))
-    assert pickle.loads(pickle.dumps(ANOTHER[way](robot)))._evaluator.specialised.threads == (threads or 7)
+    for it in (another, pickle.loads(pickle.dumps(another))):
+        evaluator = it._evaluator
+        assert evaluator._own_code(evaluator.program('gravity_torque')).threads == (threads or 7)
 
 
 @pytest.mark.parametrize('copied', [copy.deepcopy, lambda robot: pickle.loads(pickle.dumps(robot))])

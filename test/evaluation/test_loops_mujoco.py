@@ -138,7 +138,7 @@ def force_target(data, mechanism, q, qd, J, alone):
 @pytest.mark.parametrize('name', [*NAMES, 'gears'])
 def test_mechanisms_read_from_mjcf_are_the_same(name):
     mechanism = MECHANISMS[name]
-    read = Robot.from_mjcf(mjcf_of(mechanism)).with_binding('generic')
+    read = Robot.from_mjcf(mjcf_of(mechanism))
     q, qd, tau = mechanism.state(4)
     at = q - home(mechanism, np.zeros(len(q)))
     # the file lists joints depth first
@@ -155,7 +155,7 @@ def test_mechanisms_read_from_mjcf_are_the_same(name):
 @pytest.mark.parametrize('path', sorted(EXAMPLES.glob('*.xml')), ids=lambda path: path.stem)
 def test_examples_by_mujocos_equations(path):
     """Their soft accelerations, with our matrices and MuJoCo's rows, near the position of the file."""
-    robot, plant = Robot.from_mjcf(path).with_binding('generic'), mujoco.MjModel.from_xml_path(str(path))
+    robot, plant = Robot.from_mjcf(path), mujoco.MjModel.from_xml_path(str(path))
     plant.opt.tolerance, plant.opt.iterations, plant.opt.jacobian = 0.0, 100, int(mujoco.mjtJacobian.mjJAC_DENSE)
     rng, joints = np.random.default_rng(0), robot._model.joints
     q = robot.close_loops(robot.integrate(robot.neutral(), rng.uniform(-0.02, 0.02, robot.nv))).q

@@ -70,7 +70,7 @@ def test_every_binding_gives_the_same_bits(situation, method):
     c = case(4)
     more = acting(c, situation)
     expected = c.robot.forward_dynamics(c.q, c.qd, c.qdd, method=method, **more)
-    found = c.robot.with_binding('specialised').forward_dynamics(c.q, c.qd, c.qdd, method=method, **more)
+    found = c.robot.compiled().forward_dynamics(c.q, c.qd, c.qdd, method=method, **more)
     assert (found == expected).all()
 
 

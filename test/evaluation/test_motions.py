@@ -5,6 +5,7 @@ from functools import cache
 from itertools import product
 
 from support import random_trees as trees
+from support.bindings import of_binding
 from support.facade_robots import MERGED, OF_A_LINK, ROBOT, assert_close, of_a_link, robot_of, twin
 from support.matrices import matrix
 
@@ -81,13 +82,13 @@ def joints_of(name):
 
 @cache
 def general(name, binding):
-    return Robot(Model.of(name, trees.BASE, joints_of(name)), (1.0, -2.0, -9.0)).with_binding(binding)
+    return of_binding(Robot(Model.of(name, trees.BASE, joints_of(name)), (1.0, -2.0, -9.0)), binding)
 
 
-BINDING = pytest.mark.parametrize('binding', ['generic', 'specialised'])
+BINDING = pytest.mark.parametrize('binding', ['generic', 'own'])
 GENERAL = pytest.mark.parametrize('name', KINDS_OF)
-BOTH = list(product(KINDS_OF, ['generic', 'specialised']))
-LARGE = [('flyer', 'specialised')]
+BOTH = list(product(KINDS_OF, ['generic', 'own']))
+LARGE = [('flyer', 'own')]
 """What takes long to compile; free joints are compiled for documentation/test_conventions_joints.py, too."""
 
 
@@ -98,8 +99,8 @@ def state(name):
 @pytest.mark.compiled
 def test_every_kind_of_joint_is_there():
     assert {kind for kinds in KINDS_OF.values() for kind in kinds} == set(KINDS)
-    robot = general('arm', 'specialised')
-    assert robot.binding == 'specialised'
+    robot = general('arm', 'own')
+    assert robot.is_compiled
     assert (len(robot.joint_names), robot.nq, robot.nv) == (3, 4 + 2 + 1, 3 + 2 + 1)
 
 
@@ -129,7 +130,7 @@ def test_torques_are_linear_in_the_inertial_parameters(name):
 @pytest.mark.compiled
 @pytest.mark.parametrize('name', matrix(KINDS_OF, few=['arm', 'vehicle']))
 def test_both_bindings_yield_the_same_bits_in_batches_too(name):
-    generic, specialised = general(name, 'generic'), general(name, 'specialised')
+    generic, specialised = general(name, 'generic'), general(name, 'own')
     random = np.random.default_rng(0)
     q = np.array([generic.random(random) for _ in range(37)])
     qd, qdd = random.normal(size=(2, 37, generic.nv))

@@ -95,7 +95,7 @@ def conditions(robot, q):
 @pytest.mark.parametrize('name', ['operational_space_inertia', 'consistent_inverse', 'operational_space_bias'])
 def test_singular_values_decide_where_the_kernel_is_in_doubt(name):
     """The exact way yields the kernel's numbers, and results at a condition near its bound are those of it."""
-    robot, (q, qd, _) = robot_of('aubo_i5').with_binding('generic'), drawn(3, 5)
+    robot, (q, qd, _) = robot_of('aubo_i5'), drawn(3, 5)
     vectors = (q, qd) if name == 'operational_space_bias' else (q,)
     evaluator, runtime_inputs = robot._evaluator, robot._weightless
     found = evaluator._by_matrices(name, runtime_inputs, (LINK,), 'world', *vectors)

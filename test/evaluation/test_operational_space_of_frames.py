@@ -42,7 +42,7 @@ def two_arms() -> Robot:
     joints = [
         dataclasses.replace(it, spin=float(rng.uniform(-0.02, 0.02))) if it.kind == 'revolute' else it for it in joints
     ]
-    robot = Robot(Model.of('two arms', trees.BASE, joints)).with_binding('generic')
+    robot = Robot(Model.of('two arms', trees.BASE, joints))
     return robot.with_payload(Payload(3.0, (0.1, 0.0, 0.2), 0.1 * np.eye(3)), 'link_16')
 
 
@@ -150,9 +150,9 @@ def test_the_number_of_joints_in_a_row_decides_how_a_frame_is_computed():
 
 @pytest.mark.compiled
 def test_straight_line_code_gives_the_same_bits():
-    generic = Robot.named('aubo_i5').with_binding('generic')
+    generic = Robot.named('aubo_i5')
     q, _ = drawn(generic, 37)
-    robot = generic.with_binding('specialised')
+    robot = generic.compiled()
     for links in (['wrist3_Link', 'foreArm_Link'], ['wrist1_Link', 'base_link']):
         expected = generic.operational_space_inertia_inverse(q, links, 'local')
         assert np.abs(expected).max() > 0.1
@@ -227,7 +227,7 @@ def test_more_frames_than_the_workspace_has_columns_for():
 def test_a_joint_without_inertia_is_named():
     joints = trees.random_joints(5, count=8, chain=1.0)
     joints[-1] = dataclasses.replace(joints[-1], inertia=np.zeros(10), rotor=0.0)
-    robot = Robot(Model.of('massless', trees.BASE, joints)).with_binding('generic')
+    robot = Robot(Model.of('massless', trees.BASE, joints))
     for links in ('link_8', ['link_8', 'link_7']):
         for name in ('operational_space_inertia_inverse', 'operational_space_inertia'):
             with pytest.raises(ModelError, match=r"joint 'joint_8' has no inertia to accelerate$"):

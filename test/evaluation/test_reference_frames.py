@@ -2,6 +2,7 @@
 
 from inspect import signature
 
+from support.bindings import shared
 from support.facade_robots import robot_of, states
 from support.matrices import matrix
 
@@ -34,7 +35,7 @@ def vars_of(cls):
 
 @LINK
 def test_the_jacobian_maps_a_wrench_with_defaults_on_both_sides(name, link):
-    robot, (q, qd, qdd) = robot_of(name).with_binding('generic'), states(name, 'inverse_dynamics')
+    robot, (q, qd, qdd) = shared(robot_of(name)), states(name, 'inverse_dynamics')
     F = np.array([1.0, -2.0, 3.0, 40.0, 50.0, -60.0])
     free = robot.inverse_dynamics(q, qd, qdd)
     acting = robot.inverse_dynamics(q, qd, qdd, {link: F})
@@ -59,7 +60,7 @@ def slope(function, robot, q):
 @FRAME
 @pytest.mark.parametrize('method', ['inverse_dynamics', 'forward_dynamics'])
 def test_derivatives_hold_wrenches_constant_in_their_reference_frame(name, link, reference_frame, method):
-    robot, (q, qd, x) = robot_of(name).with_binding('generic'), states(name, 'inverse_dynamics')
+    robot, (q, qd, x) = shared(robot_of(name)), states(name, 'inverse_dynamics')
     random = np.random.default_rng(3)
     by_name = {link: random.normal(scale=10.0, size=6), robot.link_names[1]: random.normal(scale=10.0, size=6)}
     for wrenches in (by_name, {link: by_name[link]}, random.normal(scale=10.0, size=(len(robot.link_names), 6))):
@@ -92,7 +93,7 @@ def test_derivatives_with_wrenches_over_batches_are_those_of_single_states():
 @FRAME
 @pytest.mark.parametrize('method', ['inverse_dynamics', 'forward_dynamics', 'inverse_dynamics_derivatives'])
 def test_all_forms_of_wrenches_are_the_same_wrenches(name, link, reference_frame, method):
-    robot, (q, qd, x) = robot_of(name).with_binding('generic'), states(name, 'inverse_dynamics')
+    robot, (q, qd, x) = shared(robot_of(name)), states(name, 'inverse_dynamics')
     F = np.random.default_rng(8).normal(scale=10.0, size=6)
     compute = getattr(robot, method)
     by_name = compute(q, qd, x, {link: F}, reference_frame=reference_frame)
@@ -136,10 +137,10 @@ DERIVATIVES = [('forward_dynamics_derivatives', frame) for frame in REFERENCE_FR
 )
 @pytest.mark.compiled
 def test_wrenches_have_the_same_bits_by_all_code(name, reference_frame):
-    robot, rows = Robot.named('aubo_i5').with_binding('specialised'), states('aubo_i5', 'inverse_dynamics', (37,))
+    robot, rows = Robot.named('aubo_i5').compiled(), states('aubo_i5', 'inverse_dynamics', (37,))
     random = np.random.default_rng(2)
     for wrenches in ({'ee_link': random.normal(size=(37, 6))}, random.normal(size=(37, 7, 6))):
-        expected = getattr(robot.with_binding('generic'), name)(*rows, wrenches, reference_frame=reference_frame)
+        expected = getattr(shared(robot), name)(*rows, wrenches, reference_frame=reference_frame)
         assert (getattr(robot, name)(*rows, wrenches, reference_frame=reference_frame) == expected).all()
         for k in range(0, 37, 6):
             one = {'ee_link': wrenches['ee_link'][k]} if isinstance(wrenches, dict) else wrenches[k]
@@ -147,15 +148,15 @@ def test_wrenches_have_the_same_bits_by_all_code(name, reference_frame):
             for _ in range(2):  # prepared, and by the builtin function
                 found = getattr(robot, name)(*state, one, reference_frame=reference_frame)
                 assert (found == expected[k]).all()
-    kept = robot._evaluator.specialised._files._loaded
-    assert any(it.startswith(f'{name}_with_wrench_') for it in kept)
-    assert any(it.startswith(f'{name}_with_wrenches_') for it in kept)
+    own = {it.program.name for it in robot._evaluator._prepared.values() if it._own is not None}
+    assert any(it.startswith(f'{name}_with_wrench_') for it in own)
+    assert any(it.startswith(f'{name}_with_wrenches_') for it in own)
 
 
 def test_generic_kernels_of_one_frame_after_the_other():
     """Each frame has its own constants, also where the memory of an earlier frame is used again."""
     robot, q = Robot.named('aubo_i5'), np.linspace(0.1, 0.6, 6)
-    generic = robot.with_binding('generic')
+    generic = shared(robot)
     for _ in range(20):
         for link in robot.link_names:
             assert (generic.link_pose(q, link) == robot.link_pose(q, link)).all()

@@ -2,6 +2,7 @@
 
 import itertools
 
+from support.bindings import of_binding
 from support.facade_robots import METHODS, call, robot_of, states
 from support.matrices import crossed
 from support.small_robots import general, joint, link, one
@@ -22,10 +23,10 @@ pytestmark = pytest.mark.plain
 # What is refused, and by which name
 
 
-@pytest.mark.parametrize('binding', ['generic', 'specialised'])
+@pytest.mark.parametrize('binding', ['generic', 'own'])
 def test_a_robot_without_mass_has_no_centre_of_mass(binding):
     parts = [link('base'), link('arm'), joint('a', 'base', 'arm')]
-    massless = small_robot(*parts).with_rotor_inertia([0.1]).with_binding(binding)
+    massless = of_binding(small_robot(*parts).with_rotor_inertia([0.1]), binding)
     for name in ('center_of_mass', 'center_of_mass_jacobian', 'centroidal_momentum_matrix', 'centroidal_momentum'):
         vectors = 2 if name == 'centroidal_momentum' else 1
         for shape in ((1,), (3, 1)):
@@ -75,9 +76,9 @@ def test_a_wrong_argument_is_named(method, wrong):
 
 
 @pytest.mark.parametrize('batch', [(), (4,), (300,)], ids=str)
-@pytest.mark.parametrize('binding', ['generic', 'specialised'])
+@pytest.mark.parametrize('binding', ['generic', 'own'])
 def test_an_angle_whose_sine_means_nothing_is_named_with_its_joint_and_the_limit(binding, batch):
-    robot = robot_of('aubo_i5').with_binding(binding)
+    robot = of_binding(robot_of('aubo_i5'), binding)
     zeros = np.zeros((*batch, 6))
     for method, more in (('gravity_torque', ()), ('mass_matrix', ()), ('inverse_dynamics', (zeros, zeros))):
         for k, angle in ((0, LARGEST_ANGLE), (4, -1e17)):
@@ -98,7 +99,7 @@ COORDINATES = {'prismatic': ((0,), ()), 'helical': ((), (0,)), 'planar': ((0, 1)
 
 @pytest.mark.parametrize('kind', COORDINATES)
 def test_coordinates_that_are_no_angles_have_no_limit(kind):
-    robot = general(kind).with_binding('generic')
+    robot = general(kind)
     slides, angles = COORDINATES[kind]
     for k in (*slides, *angles):
         q = robot.neutral()
@@ -261,9 +262,9 @@ def test_payloads_can_be_compared():
 
 @pytest.mark.parametrize('count', [1, pytest.param(300, marks=pytest.mark.compiled)])
 @pytest.mark.parametrize('wrong', [np.nan, np.inf])
-@pytest.mark.parametrize('binding', ['generic', 'specialised'])
+@pytest.mark.parametrize('binding', ['generic', 'own'])
 def test_a_result_in_place_of_an_argument_hides_nothing(binding, wrong, count):
-    lift = one('prismatic').with_binding(binding)  # its weight is the same everywhere
+    lift = of_binding(one('prismatic'), binding)  # its weight is the same everywhere
     for method, arguments in (('gravity_torque', 1), ('bias_torque', 2), ('inverse_dynamics', 3)):
         for k in range(arguments):
             vectors = np.zeros((arguments, count, 1))
@@ -292,7 +293,7 @@ def test_joints_without_inertia_are_refused_in_forward_dynamics(joint, batch):
     with pytest.raises(ModelError, match='no inertia'):
         without_inertia(joint).forward_dynamics(np.zeros((*batch, 3)), np.zeros(3), np.ones(3))
     with pytest.raises(ModelError, match=r"^mass matrix inverse: joint '.*' has no inertia"):
-        without_inertia(joint).with_binding('generic').mass_matrix_inverse(np.zeros((*batch, 3)))
+        without_inertia(joint).mass_matrix_inverse(np.zeros((*batch, 3)))
 
 
 def forked() -> Robot:
@@ -305,9 +306,9 @@ def forked() -> Robot:
     return Robot.from_urdf(text + '</robot>')
 
 
-@pytest.mark.parametrize('binding', ['generic', 'adaptive', 'specialised'])
+@pytest.mark.parametrize('binding', ['generic', 'own'])
 def test_a_link_without_inertia_beside_the_last_one_is_named(binding):
-    robot, zeros = forked().with_binding(binding), np.zeros(2)
+    robot, zeros = of_binding(forked(), binding), np.zeros(2)
     of_which = r"joint 'left' has no inertia"
     with pytest.raises(ModelError, match=f'^forward dynamics: {of_which}'):
         robot.forward_dynamics(zeros, zeros, np.ones(2))
@@ -343,7 +344,7 @@ def test_a_speed_beyond_all_numbers_is_no_lack_of_inertia():
 @pytest.mark.parametrize('error', [ZeroDivisionError('of the test'), KeyboardInterrupt()], ids=repr)
 @pytest.mark.parametrize(('shape', 'at'), [((6,), 1), ((4, 6), 3)])
 def test_an_exception_in_a_kernel_reaches_the_caller_as_it_is(monkeypatch, shape, at, error):
-    robot, q, calls = Robot.named('aubo_i5').with_binding('generic'), np.zeros(shape), itertools.count(1)
+    robot, q, calls = Robot.named('aubo_i5'), np.zeros(shape), itertools.count(1)
     torque, compute = robot.inverse_dynamics(q, q, q), rnea.py_func
 
     def fails_once(*arguments):

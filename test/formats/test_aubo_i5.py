@@ -173,7 +173,7 @@ def test_the_actuator_file_states_the_figures_of_the_facts():
     }
     for figure, values in expected.items():
         assert written[figure] == dict(zip(JOINTS, values, strict=True)), figure
-    robot = Robot.named('aubo_i5').with_binding('generic')
+    robot = Robot.named('aubo_i5')
     assert robot.actuators.gear_ratio.tolist() == facts['gear_ratio']
     assert robot.actuators.torque_constant.tolist() == facts['torque_constant_joint_side_Nm_per_A']
 

@@ -33,7 +33,7 @@ def test_a_mimic_becomes_a_coupling_on_request(attributes, polynomial):
     assert not [it for it in robot.findings if 'mimics' in it.message]
     turn = 0.7
     q = [turn, 0.1, polynomial[0] + polynomial[1] * turn]
-    assert robot.with_binding('generic').loop_errors(q) == pytest.approx([0.0], abs=1e-15)
+    assert robot.loop_errors(q) == pytest.approx([0.0], abs=1e-15)
 
 
 def test_without_a_request_it_is_a_joint_of_its_own_and_a_finding_says_so():
@@ -68,9 +68,7 @@ def test_pinocchio_has_the_same_mass_matrix_of_the_joints_that_are_left():
     full = G @ q
     full[by_name['wag']] = offset + slope * full[by_name['z_turn']]
     G[by_name['wag']] = slope * G[by_name['z_turn']]
-    assert robot.with_binding('generic').loop_jacobian(full) @ G == pytest.approx(
-        np.zeros((1, 2)), abs=bound(10, 3, scale=abs(slope))
-    )
+    assert robot.loop_jacobian(full) @ G == pytest.approx(np.zeros((1, 2)), abs=bound(10, 3, scale=abs(slope)))
     M = pin.crba(twin, twin.createData(), q)
     M = np.triu(M) + np.triu(M, 1).T
     assert G.T @ robot.mass_matrix(full) @ G == pytest.approx(M, rel=1e-12, abs=1e-12)

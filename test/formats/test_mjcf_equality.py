@@ -68,7 +68,7 @@ def both():
     """Return our robot and MuJoCo's with all equalities."""
     text = with_equality(*EQUALITIES.values())
     plant = mujoco.MjModel.from_xml_string(text)
-    return SimpleNamespace(robot=Robot.from_mjcf(text).with_binding('generic'), plant=plant)
+    return SimpleNamespace(robot=Robot.from_mjcf(text), plant=plant)
 
 
 def skew(v):

@@ -41,7 +41,7 @@ STATES = np.random.default_rng(3).normal(size=(3, 5, 4))
 
 @cache
 def leg(springs=True) -> Robot:
-    return Robot.from_mjcf(LEG.format(outside=''), springs=springs).with_binding('generic')
+    return Robot.from_mjcf(LEG.format(outside=''), springs=springs)
 
 
 def agree(found, expected):
@@ -80,7 +80,7 @@ def test_derivatives_of_forward_dynamics_have_the_stiffness():
 @pytest.mark.compiled
 def test_specialised_code_has_the_springs():
     q, qd, tau = STATES
-    own = leg().with_binding('specialised')
+    own = leg().compiled()
     for method, vectors in (('forward_dynamics', (q, qd, tau)), ('spring_torque', (q, qd))):
         assert (getattr(own, method)(*vectors) == getattr(leg(), method)(*vectors)).all()
     by_bodies = leg().forward_dynamics(q, qd, tau, method='articulated')
@@ -100,7 +100,7 @@ def chain_of_springs(count) -> str:
 def test_operational_space_leaves_out_springs_as_mujocos_bias_does(count):
     """By factors of the mass matrix up to 12 joints, by propagation of forces beyond."""
     text, link = chain_of_springs(count), f'link_{count - 1}'
-    robot, plant = Robot.from_mjcf(text).with_binding('generic'), mujoco.MjModel.from_xml_string(text)
+    robot, plant = Robot.from_mjcf(text), mujoco.MjModel.from_xml_string(text)
     data, J, J_M_inv = mujoco.MjData(plant), np.zeros((6, count)), np.zeros((6, count))
     data.qpos[:] = q = np.random.default_rng(0).uniform(-1.0, 1.0, count)
     mujoco.mj_forward(plant, data)
@@ -115,14 +115,14 @@ def test_a_mass_on_a_spring_swings_in_a_simulation():
     text = """<mujoco><option gravity="0 0 0"/><worldbody><body>
       <joint name="slide" type="slide" stiffness="8"/><inertial pos="0 0 0" mass="2" diaginertia="1 1 1"/>
       </body></worldbody></mujoco>"""
-    swinging = Robot.from_mjcf(text).with_binding('generic')
+    swinging = Robot.from_mjcf(text)
     result = simulate(swinging, [0.3], [0.0], duration=2.0, step=1e-3)
     assert np.abs(result.q[:, 0] - 0.3 * np.cos(2.0 * result.t)).max() < 1e-9
 
 
 def test_forces_of_loops_leave_out_those_of_springs():
     lock = '<equality><joint joint1="twist" joint2="ankle"/></equality>'
-    robot = Robot.from_mjcf(LEG.format(outside=lock)).with_binding('generic')
+    robot = Robot.from_mjcf(LEG.format(outside=lock))
     q, qd, tau = (rows[0].copy() for rows in STATES)
     q[2], qd[2] = q[3], qd[3]
     qdd, force = robot.forward_dynamics(q, qd, tau), robot.constraint_forces(q, qd, tau)
@@ -139,7 +139,7 @@ def test_springs_are_left_out_on_request():
 
 
 def test_yaml_keeps_springs_and_a_urdf_refuses_them():
-    again = Robot.from_yaml(leg().to_yaml()).with_binding('generic')
+    again = Robot.from_yaml(leg().to_yaml())
     assert leg().digest != leg(springs=False).digest
     assert (again.spring_torque(*STATES[:2]) == leg().spring_torque(*STATES[:2])).all()
     with pytest.raises(ModelError, match=r"^joint 'lift': a URDF cannot hold a spring$"):
@@ -173,7 +173,7 @@ LEFT_OUT = {
 @pytest.mark.parametrize('what', LEFT_OUT)
 def test_what_leaves_mass_matrix_and_torques_as_they_are_is_left_out_with_a_finding(what):
     outside, finding = LEFT_OUT[what]
-    robot = Robot.from_mjcf(LEG.format(outside=outside)).with_binding('generic')
+    robot = Robot.from_mjcf(LEG.format(outside=outside))
     assert [it for it in map(str, robot.findings) if it.startswith(f'warning: {finding}')]
     q, qd, qdd = STATES
     assert (robot.inverse_dynamics(q, qd, qdd) == leg().inverse_dynamics(q, qd, qdd)).all()

@@ -35,7 +35,7 @@ def test_what_urdfdom_reads_is_read(text, tmp_path):
     path = tmp_path / 'arm.urdf'
     path.write_text(text, encoding='latin-1' if 'ISO-8859-1' in text else 'utf-8')
     for source in (text, path):
-        robot = Robot.from_urdf(source).with_binding('generic')
+        robot = Robot.from_urdf(source)
         assert robot.gravity_torque([0.0]) == pytest.approx([-9.81], rel=1e-12)  # m g l = 2 x 9.81 x 0.5
 
 

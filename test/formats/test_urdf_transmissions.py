@@ -31,7 +31,7 @@ def transmission(inside=SIMPLE, joint='j', actuator=ACTUATOR, name='t') -> str:
 
 @pytest.mark.parametrize('namespace', [' xmlns:drake="http://drake.mit.edu"', ''], ids=['declared', 'undeclared'])
 def test_a_rotor_behind_a_gear_is_reflected_to_the_joint(namespace):
-    robot = Robot.from_urdf(arm(transmission(), namespace=namespace)).with_binding('generic')
+    robot = Robot.from_urdf(arm(transmission(), namespace=namespace))
     # 0.02 + 2 x 0.5^2 + 100^2 x 1e-4, of Drake 1.51
     assert robot.mass_matrix([0.3]) == pytest.approx(np.array([[1.52]]), rel=1e-12)
     assert robot.rotor_inertia.tolist() == [1.0] and robot.actuators.gear_ratio.tolist() == [100.0]

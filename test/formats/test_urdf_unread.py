@@ -226,7 +226,7 @@ QUATERNION = 'quat_xyzw="0.7071067811865476 0 0 0.7071067811865476"'
 @pytest.mark.parametrize('version', ['1.1', '1.2'])
 def test_a_quaternion_turns_a_joint(version):
     """By a quarter about x: m g l = 2 x 9.81 x 0.5."""
-    robot = Robot.from_urdf(TURNED.format(version, QUATERNION)).with_binding('generic')
+    robot = Robot.from_urdf(TURNED.format(version, QUATERNION))
     assert robot.gravity_torque([0.0]) == pytest.approx([9.81], rel=1e-12) and robot.findings == ()
     same = Robot.from_urdf(TURNED.format(version, 'rpy="1.5707963267948966 0 0"'))
     assert same.digest == robot.digest
@@ -242,7 +242,7 @@ def test_a_quaternion_turns_a_joint(version):
 
 def test_a_quaternion_in_version_1_0_is_a_finding():
     for text in (TURNED.format('1.0', QUATERNION), TURNED.format('1.0', QUATERNION).replace(' version="1.0"', '')):
-        robot = Robot.from_urdf(text).with_binding('generic')
+        robot = Robot.from_urdf(text)
         assert robot.gravity_torque([0.0]).tolist() == [0.0]
         (finding,) = robot.findings
         assert finding.where == "joint 'j'" and 'belongs to URDF 1.1, and this is 1.0; state' in finding.message

@@ -71,7 +71,7 @@ def test_dependent_rows_are_left_out():
 
 @both
 def test_without_loops_it_is_the_tree(method):
-    robot = Robot.named('aubo_i5').with_binding('generic')
+    robot = Robot.named('aubo_i5')
     q, qd, tau, _ = chains.random_motion(robot, 4)
     assert chains.disagreement(method(robot, q, qd, tau), spatial.forward_dynamics(robot, q, qd, tau)) < AGREEMENT
 

@@ -34,6 +34,7 @@ def rounding(robot: Robot, qdd) -> float:
     return bound(1000, robot.nv, max(np.linalg.cond(I) for I in inertias[1:]), np.abs(qdd).max())
 
 
+@pytest.mark.rounding
 @pytest.mark.compiled
 @pytest.mark.parametrize('robots', [CHAINS, TREES], ids=['chains', 'trees'])
 def test_accelerations_agree_with_the_kernels(robots):
@@ -45,6 +46,7 @@ def test_accelerations_agree_with_the_kernels(robots):
         assert np.abs(found - expected).max() < rounding(robot, expected), name
 
 
+@pytest.mark.rounding
 def test_accelerations_are_those_of_articulated_bodies():
     """The textbook's recursion, one link after the other, under a wrench and with rotors."""
     for seed, (name, robot) in enumerate(TREES.items()):
@@ -54,6 +56,7 @@ def test_accelerations_are_those_of_articulated_bodies():
         assert np.abs(found - expected).max() < rounding(robot, expected), name
 
 
+@pytest.mark.rounding
 def test_chains_move_as_by_constraint_forces():
     """By a system of equations for the forces that no joint's motion works against."""
     for seed in range(8):

@@ -159,6 +159,6 @@ def test_bad_input_is_named():
     robot = ROBOTS['aubo_i5']
     with pytest.raises(ArgumentError, match=r'q: expected shape \(6,\), got \(7,\)'):
         operators.mass_matrix(robot, np.zeros(7))
-    branched = robot.with_attached(Robot.named('aubo_i5').with_binding('generic'), 'shoulder_Link', prefix='second_')
+    branched = robot.with_attached(Robot.named('aubo_i5'), 'shoulder_Link', prefix='second_')
     with pytest.raises(ModelError, match='operators: a serial chain is expected'):
         operators.inverse_dynamics(branched, *np.zeros((3, 12)))

@@ -77,7 +77,7 @@ def test_arrays_are_copies_that_nobody_changes():
 
 @pytest.mark.parametrize('part', [slice(None), slice(1, None, 3), np.arange(290)[::-1] < 200])
 def test_arrays_of_any_layout_become_contiguous(part):
-    robot = Robot.named('aubo_i5').with_binding('generic')
+    robot = Robot.named('aubo_i5')
     wave = np.sin(2.0 * T[:290, None] + np.arange(6.0))
     layouts = np.asfortranarray(wave), np.repeat(wave, 2, axis=1)[:, ::2], wave[::-1][::-1], wave.tolist()
     expected = FrictionTracker(robot).predict(Log(T[:290], wave, wave, wave, wave)[part])

@@ -179,7 +179,7 @@ def test_the_model_explains_the_measured_currents_of_the_aubo_i5():
     path = DATA / 'aubo_i5_measured_traj1.csv'
     if not path.is_file():
         pytest.skip(f'{path.name} is not beside the clone: its licence keeps it out')
-    robot = Robot.named('aubo_i5').with_binding('generic')
+    robot = Robot.named('aubo_i5')
     log = Log.from_csv(path, robot)
     tau = robot.inverse_dynamics(log.q, log.qd, log.qdd)
     current = robot.motor_current(tau + robot.friction_torque(log.qd, tau))

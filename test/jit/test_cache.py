@@ -7,15 +7,13 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from support import random_trees as trees
 
-import numpy as np
 import pytest
 
-from robot_dynamics_ros.codegen.compile_lock import TIMEOUT, compile_lock
+from robot_dynamics_ros import Robot
 from robot_dynamics_ros.jit import cache
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 
@@ -36,6 +34,7 @@ def cache_of(folder: Path):
     spec = importlib.util.spec_from_file_location('copied_cache', folder / 'jit' / 'cache.py')
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    module.PACKAGE = folder
     return module
 
 
@@ -82,13 +81,13 @@ def test_a_source_more_or_renamed_names_another_cache(own_cache):
 
 
 @pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: nothing is compiled')
-def test_compiled_kernels_are_kept_in_the_private_folder():
+def test_own_code_is_kept_in_the_private_folder():
     """The folder in use has mode 0700, is ours, and holds what was compiled."""
-    trees.mass_matrix(trees.arrays_of(trees.random_joints(7, count=12)), np.zeros(12))
+    Robot(trees.Model.of('tree', trees.BASE, trees.random_joints(7, count=3))).compiled('mass_matrix')
     found = cache.code_folder().lstat()
     assert stat.S_ISDIR(found.st_mode) and stat.S_IMODE(found.st_mode) == 0o700
     assert found.st_uid == os.getuid()
-    assert list(cache.code_folder().rglob('crba.*.o'))
+    assert list(cache.code_folder().rglob('mass_matrix.*.o'))
 
 
 def test_an_import_makes_no_folder(tmp_path):
@@ -213,62 +212,3 @@ def test_the_cache_lies_where_the_user_keeps_caches(own_cache, monkeypatch):
         assert cache.cache_root() == own_cache / '.cache' / 'robot_dynamics_ros'
     monkeypatch.delenv('XDG_CACHE_HOME')
     assert cache.cache_root() == own_cache / '.cache' / 'robot_dynamics_ros'
-
-
-SAVES = """
-import numpy as np
-from robot_dynamics_ros.codegen import object_files
-from robot_dynamics_ros import Robot
-write = object_files.write_sealed
-object_files.write_sealed = lambda path, content: print(path.name) or write(path, content)
-robot = Robot.named('aubo_i5')
-robot.gravity_torque(np.zeros(6))
-robot.with_binding('generic').gravity_torque(np.zeros(6))
-robot.friction_torque(np.zeros(6), np.zeros(6))
-"""
-
-
-def test_processes_that_start_at_once_compile_each_version_once(tmp_path):
-    environment = {**os.environ, 'XDG_CACHE_HOME': str(tmp_path)}
-    command = [sys.executable, '-c', SAVES]
-    started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    saved = [name for process in started for name in process.communicate(timeout=120)[0].split()]
-    assert len(saved) == len(set(saved)) > 0
-    assert not any(process.returncode for process in started)
-
-
-WAITS = """
-import sys, time
-from pathlib import Path
-from robot_dynamics_ros.codegen import compile_lock
-compile_lock.TIMEOUT = float(sys.argv[3])
-began = time.monotonic()
-with compile_lock.compile_lock(Path(sys.argv[1]), sys.argv[2]):
-    print(time.monotonic() - began, flush=True)
-    if len(sys.argv) > 4:
-        time.sleep(60.0)
-"""
-
-
-def test_a_lock_is_waited_for_until_it_is_released_or_its_process_ends(tmp_path):
-    def waited(name, timeout) -> float:
-        command = [sys.executable, '-c', WAITS, str(tmp_path / 'lock'), name, str(timeout)]
-        return float(subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=120, check=True).stdout)
-
-    with compile_lock(tmp_path / 'lock', 'one'):
-        assert waited('one', 0.3) >= 0.3  # after the time-out it compiles, too
-        assert waited('another', 60.0) < 30.0
-    assert waited('one', 60.0) < 30.0
-    command = [sys.executable, '-c', WAITS, str(tmp_path / 'lock'), 'one', '60.0', 'keep']
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as keeps:
-        assert float(keeps.stdout.readline()) < 30.0
-        assert waited('one', 0.3) >= 0.3
-        keeps.kill()
-    assert waited('one', 60.0) < 30.0
-
-
-def test_without_locks_no_process_waits(tmp_path):
-    began = time.monotonic()
-    with compile_lock(tmp_path / 'no' / 'such' / 'folder', 'one'):
-        assert time.monotonic() - began < 0.5 * TIMEOUT
-    assert list(tmp_path.iterdir()) == []

@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from robot_dynamics_ros.codegen.numba_code import compiled_function
+from robot_dynamics_ros.codegen.new_function import new_code
 from robot_dynamics_ros.jit import compiled as declarations
-from robot_dynamics_ros.jit.cache import PACKAGE
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.jit.kinds import Vector
+from robot_dynamics_ros.jit.sources import PACKAGE
 
 
 def declared() -> set[str]:
@@ -77,7 +77,7 @@ def test_declared_functions_are_imported_without_ros_and_numba():
 def test_functions_compile_from_their_declarations_alone(name):
     assert name in declared()
     declaration = declarations.functions[name]
-    assert compiled_function(declaration.python, *declaration.examples).startswith(b'\x7fELF')
+    assert new_code(declaration.python, *declaration.examples)
 
 
 def test_a_declared_function_is_returned_unchanged():

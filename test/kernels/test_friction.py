@@ -129,13 +129,13 @@ LOADED = {'friction_load': {'z_turn': 0.0, 'm_slide': 0.2, 'a_wag': 0.0}}
 
 
 def test_friction_that_grows_with_the_load_asks_for_it():
-    robot = Robot.from_urdf(TREE).with_binding('generic').with_actuators({**ACTUATORS, **LOADED})
+    robot = Robot.from_urdf(TREE).with_actuators({**ACTUATORS, **LOADED})
     qd, tau = np.random.default_rng(2).uniform(-2.0, 2.0, (2, 4, 3))
     with pytest.raises(
         ArgumentError, match=r"^tau: required, since the friction of joint 'm_slide' grows with the torque"
     ):
         robot.friction_torque(qd)
-    plain = Robot.from_urdf(TREE).with_binding('generic').with_actuators(ACTUATORS)
+    plain = Robot.from_urdf(TREE).with_actuators(ACTUATORS)
     more = robot.friction_torque(qd, tau) - plain.friction_torque(qd)
     assert more[:, [0, 2]].tolist() == np.zeros((4, 2)).tolist()
     assert more[:, 1] == pytest.approx(0.2 * abs(tau[:, 1]) * qd[:, 1] / np.hypot(qd[:, 1], 0.05))

@@ -110,7 +110,7 @@ def test_bindings_and_batches_have_the_same_bits(name):
         robot = MECHANISMS[name].robot
         states = [np.stack(parts) for parts in zip(*(MECHANISMS[name].state(seed) for seed in range(9)), strict=True)]
     generic = robot.forward_dynamics(*states)
-    specialised = robot.with_binding('specialised', threads=1)
+    specialised = robot.compiled(threads=1)
     assert np.array_equal(specialised.forward_dynamics(*states), generic)
     for one, *state in zip(generic, *states, strict=True):
         assert np.array_equal(robot.forward_dynamics(*state), one)

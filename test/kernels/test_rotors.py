@@ -241,7 +241,7 @@ def arm():
         'rotor_direction': dict(zip(names, (1, -1, 1, 1), strict=True)),
         'torque_constant': dict(zip(names, (1.0, 2.0, 3.0, 4.0), strict=True)),
     }
-    robot = robot.with_actuators(figures).with_binding('generic')
+    robot = robot.with_actuators(figures)
     assert robot.rotor_spin == pytest.approx([0.02, -0.08, 0.015, 0.024])
     return robot
 
@@ -253,8 +253,8 @@ Q, QD, X = np.random.default_rng(3).uniform(-2.0, 2.0, (3, 5, 4))
 @pytest.mark.parametrize('method', ['inverse_dynamics', 'mass_matrix', 'forward_dynamics'])
 def test_specialised_code_yields_the_bits_of_the_generic_kernels(method):
     generic = arm().chain(tip_link='link_3')
-    compiled = generic.with_binding('specialised')
-    assert compiled.binding == 'specialised' and compiled.rotor_spin == pytest.approx([0.02, -0.08, 0.015])
+    compiled = generic.compiled()
+    assert compiled.is_compiled and compiled.rotor_spin == pytest.approx([0.02, -0.08, 0.015])
     for state in np.stack([Q, QD, X], axis=1)[:, :, :3].copy():
         arguments = state[:1] if method == 'mass_matrix' else state
         assert (getattr(compiled, method)(*arguments) == getattr(generic, method)(*arguments)).all()
@@ -316,7 +316,7 @@ def test_an_attached_robot_brings_its_rotors_and_a_cut_one_keeps_them():
 
 def test_yaml_and_pickles_keep_rotors():
     robot = arm()
-    for back in (Robot.from_yaml(robot.to_yaml()).with_binding('generic'), pickle.loads(pickle.dumps(robot))):
+    for back in (Robot.from_yaml(robot.to_yaml()), pickle.loads(pickle.dumps(robot))):
         assert back.rotor_spin == pytest.approx(robot.rotor_spin, rel=1e-15)
         assert back.inverse_dynamics(Q, QD, X) == pytest.approx(robot.inverse_dynamics(Q, QD, X), rel=1e-13)
         assert back.actuators.torque_constant.tolist() == [1.0, 2.0, 3.0, 4.0]

@@ -352,18 +352,18 @@ def test_pinocchio_appends_to_the_same_robot(seed):
 
 @pytest.mark.compiled
 def test_changes_are_kept_and_the_robot_itself_stays():
-    robot = Robot.from_urdf(TREE).with_actuators(ACTUATORS).with_gravity(GRAVITY).with_binding('generic')
+    robot = Robot.from_urdf(TREE).with_actuators(ACTUATORS).with_gravity(GRAVITY)
     before = robot.inverse_dynamics(*drawn(6, 3))
     for changed in (
         robot.with_locked_joints({'m_slide': 0.2}),
         robot.chain(tip_link='flag'),
         robot.with_attached(Robot.named('aubo_i5'), 'flag', prefix='arm_'),
     ):
-        assert changed.gravity.tolist() == GRAVITY.tolist() and changed.binding == 'generic'
+        assert changed.gravity.tolist() == GRAVITY.tolist() and not changed.is_compiled
         i = changed.joint_names.index('a_wag')
         assert (changed.rotor_inertia[i], changed.friction.offset[i]) == (0.02, 0.1)
     assert robot.inverse_dynamics(*drawn(6, 3)).tolist() == before.tolist()
-    assert Robot.named('aubo_i5').with_locked_joints({'wrist3_joint': 0.1}).binding == 'adaptive'
+    assert not Robot.named('aubo_i5').compiled().with_locked_joints({'wrist3_joint': 0.1}).is_compiled
 
 
 def test_only_a_robot_can_be_attached():

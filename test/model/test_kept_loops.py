@@ -25,7 +25,7 @@ def row_of_links(seed, count=8) -> Model:
 
 
 def robot_of(model) -> Robot:
-    return Robot(model, GRAVITY).with_binding('generic')
+    return Robot(model, GRAVITY)
 
 
 def names(model) -> list[str]:

@@ -80,4 +80,4 @@ def test_fewer_parameters_need_fewer_operations():
 
 def test_a_model_is_regrouped_once_for_all_its_robots():
     robot = Robot.named('aubo_i5')
-    assert robot.with_binding('generic').with_gravity((0.0, 0.0, 1.0))._evaluator.arrays is robot._evaluator.arrays
+    assert robot.with_gravity((0.0, 0.0, 1.0))._evaluator.arrays is robot._evaluator.arrays

@@ -132,13 +132,18 @@ def test_more_states_than_allowed_are_refused():
         call(np.zeros((11, 6)), RUNTIME_INPUTS, None)
 
 
-def test_after_its_number_of_states_it_refuses():
-    call = gravity_torque(left=12)
-    call(np.zeros((10, 6)), RUNTIME_INPUTS, None)
-    call(np.zeros(6), RUNTIME_INPUTS, None)
-    call(np.zeros(6), RUNTIME_INPUTS, None)
-    with pytest.raises(TypeError):
-        call(np.zeros(6), RUNTIME_INPUTS, None)
+def test_a_large_batch_by_several_threads_has_the_same_bits():
+    q = np.random.default_rng(0).normal(size=(5 * 8192 + 3, 6))
+    runtime_inputs = Robot.named('aubo_i5').runtime_inputs
+    expected = gravity_torque(threads=1)(q, runtime_inputs, None)
+    for threads in (2, 3, 64, 1000):
+        call = gravity_torque(threads=threads)
+        assert (call(q, runtime_inputs, None) == expected).all()
+        q_wrong = q.copy()
+        for place in (0, 8192, len(q) - 1):
+            q_wrong[place, 2] = np.nan
+            assert call(q_wrong, runtime_inputs, None) is None
+            q_wrong[place, 2] = 0.0
 
 
 def test_without_the_gil_the_results_are_the_same():

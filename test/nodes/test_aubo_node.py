@@ -14,6 +14,7 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.msg import ControllerInfo, JointTemperatures, PayloadState
+from robot_dynamics_interfaces.srv import SetPayload
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.nodes.aubo_node import AuboNode
 from robot_dynamics_ros.nodes.aubo_states import SteadyToRos
@@ -86,6 +87,10 @@ def test_a_payload_that_only_the_controller_has_is_a_warning_until_the_server_fo
     status = graph.diagnostics(NODE)
     assert status.fields['controller'] == 'aubo_i5H, software 0.31.0-emulated'
     assert (status.fields['controller payload, kg'], status.fields['payload, kg']) == ('1.5', '0')
+    request = SetPayload.Request(mass=PAYLOAD.mass, com=PAYLOAD.com, frame='foreArm_Link')
+    assert graph.client.call(SetPayload, f'{SERVER}/set_payload', request).success
+    elsewhere = "the payload of the nodes is on 'foreArm_Link', which is not fixed to 'wrist3_Link'"
+    graph.diagnostics(NODE, lambda status: elsewhere in status.message)
     graph.client.set_parameter(NODE, 'payload_source', 'controller')
     status = graph.diagnostics(NODE, lambda status: status.level == DiagnosticStatus.OK)
     assert status.message == 'publishing'

@@ -93,7 +93,7 @@ def test_what_no_stretching_helps_is_reported_without_nan(graph):
     """The shoulder is too weak to hold the arm, and of a wrist no limit is known."""
     urdf = named_urdf('aubo_i5').read_text(encoding='utf-8')
     weak = urdf.replace('effort="133"', 'effort="5"', 2).replace('effort="13.5"', 'effort="0"', 1)
-    with graph.parameters(NODE, robot_description=weak, binding='generic'):
+    with graph.parameters(NODE, robot_description=weak):
         response = ask(graph, ros.trajectory(NAMES, 0, *points()))
     assert response.success, response.message
     assert not response.feasible
@@ -107,7 +107,7 @@ def test_effort_limits_that_are_stated_replace_those_of_the_description(graph):
     """Without them a motion of an arm whose limits nobody knows is feasible."""
     unknown = re.sub('effort="[^"]*"', 'effort="0"', named_urdf('aubo_i5').read_text(encoding='utf-8'))
     message, stated = ros.trajectory(NAMES, 0, *points()), [150.0, 10.0, 0.0, 150.0, 150.0, float('inf')]
-    with graph.parameters(NODE, robot_description=unknown, binding='generic'):
+    with graph.parameters(NODE, robot_description=unknown):
         assert ask(graph, message).feasible
         with graph.parameters(NODE, effort_limit=stated):
             response = ask(graph, message)

@@ -46,7 +46,7 @@ def describe(file_graph):
 
 
 def carried(graph, mass):
-    """Wait until the torque is that of a mass; a robot that is new here is compiled first."""
+    """Wait until the torque is that of a mass."""
     torques = graph.listen(JointState, 'gravity_torque')
 
     def send():

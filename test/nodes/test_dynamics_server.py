@@ -91,7 +91,7 @@ def test_jacobians_of_any_link_from_any_frame(graph, link, frame):
     response = ask(graph, 'get_jacobian', words=words, positions=q)
     assert response.success, response.message
     assert response.joint_names == NAMES
-    expected = ROBOT.with_binding('generic').jacobian(q, link, frame or 'local_world_aligned')
+    expected = ROBOT.jacobian(q, link, frame or 'local_world_aligned')
     assert expected.shape == (20, 6, 6)
     assert response.jacobian.tolist() == expected.ravel().tolist()
 
@@ -122,7 +122,7 @@ def test_results_are_in_the_joint_order_of_the_request(graph):
     assert_near(response.mass_matrix, ROBOT.mass_matrix(q)[:, ORDER][:, :, ORDER])
     response = ask(graph, 'get_jacobian', names, positions=q[:, ORDER])
     assert response.joint_names == names
-    assert_near(response.jacobian, ROBOT.with_binding('generic').jacobian(q, 'ee_link')[..., ORDER])
+    assert_near(response.jacobian, ROBOT.jacobian(q, 'ee_link')[..., ORDER])
     response = ask(graph, 'get_forward_dynamics', names, **in_order, efforts=last[:, ORDER])
     assert response.joint_names == names
     assert_near(response.accelerations, ROBOT.forward_dynamics(q, qd, last)[:, ORDER])

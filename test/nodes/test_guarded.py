@@ -1,7 +1,6 @@
-"""What must not stop a node: diagnostics, a compiler beside it, long trajectories, feedforward messages."""
+"""What must not stop a node: diagnostics, long trajectories, feedforward messages."""
 
 import itertools
-import random
 import re
 import time
 from contextlib import suppress
@@ -9,13 +8,10 @@ from contextlib import suppress
 from support import graph as ros
 from support.feedforward import CONTROLLER, NAMES, REST, ROBOT, A, assert_command, rest_at
 from support.feedforward import NODE as FEEDFORWARD
-from support.small_robots import joint, link
 
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from lifecycle_msgs.msg import Transition
-from lifecycle_msgs.srv import ChangeState
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -148,70 +144,6 @@ def test_an_exception_in_the_timer_of_the_simulated_arm_ends_no_process(alone, m
     log = alone.log('bringup')
     assert process.poll() is None, f'a timer of {ARM} ended the process with all of its nodes: {log[-300:]}'
     assert 'a wheel came off' in log and 'Traceback' not in log
-
-
-# the compiler
-
-
-LENGTHS = 60, 120, 240
-"""Joints of robots, of which the first takes a second or two to compile: the others are for faster processors."""
-
-
-def chain(length, mass):
-    """Return the URDF of a chain of ``length`` joints and a mass on each of their links."""
-    parts = [link('base')]
-    parents = ('base', *(f'link_{k}' for k in range(length - 1)))
-    for k, (parent, axis) in enumerate(zip(parents, itertools.cycle(('0 0 1', '0 1 0', '1 0 0')), strict=False)):
-        inside = '<limit effort="50" velocity="3"/>'
-        parts.append(link(f'link_{k}', mass + k, '0.1 0.2 0.3', (0.3, 0, 0, 0.3, 0, 0.3)))
-        place = {'axis': axis, 'origin': '0.1 0 0.4', 'rpy': '0.3 0.2 0.1'}
-        parts.append(joint(f'joint_{k}', parent, f'link_{k}', inside=inside, **place))
-    return f'<robot name="chain">{"".join(parts)}</robot>'
-
-
-def delays_beside_a_compilation(alone, length):
-    """Return how long torques of a node take while another one compiles a robot, and how long that takes, s."""
-    alone.client.change_state(FEEDFORWARD, Transition.TRANSITION_CLEANUP)
-    # a robot that nobody has compiled
-    alone.client.set_parameter(FEEDFORWARD, 'robot_description', chain(length, random.uniform(1.0, 2.0)))
-    client = alone.node.create_client(ChangeState, f'{FEEDFORWARD}/change_state')
-    alone.until(client.service_is_ready, 'the service')
-    torques = alone.listen(JointState, 'gravity_torque')
-    request = ChangeState.Request()
-    request.transition.id = Transition.TRANSITION_CONFIGURE
-    began = time.monotonic()
-    call = client.call_async(request)
-    delays = []
-    while not call.done() and time.monotonic() < began + ros.START_TIMEOUT:
-        names = [*NAMES, *(f'finger_{len(delays)}_{k}' for k in range(len(delays) % 3 + 1))]
-        torques.clear()
-        sent = time.monotonic()
-        position = np.append(A, np.zeros(len(names) - 6))
-        alone.repeat_until(
-            lambda names=names, position=position: state(alone, None, position, names),
-            lambda: torques or call.done(),
-            'a torque',
-            timeout=ros.START_TIMEOUT,
-        )
-        delays.append(time.monotonic() - sent)
-        alone.client.spin_while_waiting(call.done, 0.05)
-    took = time.monotonic() - began
-    assert call.result().success
-    return delays, took
-
-
-def test_states_of_new_layouts_get_torques_while_another_node_compiles(alone):
-    alone.bring_up(GRAVITY, FEEDFORWARD, arguments=PATIENT)
-    answered(alone)
-    alone.client.change_state(FEEDFORWARD, Transition.TRANSITION_DEACTIVATE)
-    for length in LENGTHS:
-        delays, took = delays_beside_a_compilation(alone, length)
-        told = f'{len(delays)} states of new layouts, up to {max(delays):.2f} s each, while {took:.1f} s were compiled'
-        if took > 0.5:
-            break
-    assert len(delays) >= 5 and np.median(delays) < 0.1 * took, (
-        f'gravity_torque: expected no wait for the compiler, got {told}'
-    )
 
 
 # three nodes of torques in one process

@@ -1,10 +1,7 @@
-"""A robot of 32 joints: its nodes compile code for it while they are configured, and compute."""
-
-import re
+"""A robot of 32 joints: torques of nodes, and batches of the server with a payload in a hand."""
 
 from support import graph as ros
 from support.example_robots import example_urdfs
-from support.matrices import matrix
 
 import numpy as np
 import pytest
@@ -14,7 +11,7 @@ from robot_dynamics_interfaces.srv import GetForwardDynamics, GetMassMatrix, Set
 from robot_dynamics_ros import Payload, Robot
 
 (URDF,) = (path for path in example_urdfs() if path.endswith('/talos_reduced.urdf'))
-ROBOT = Robot.from_urdf(URDF).with_binding('generic')
+ROBOT = Robot.from_urdf(URDF)
 NAMES, LIMIT = list(ROBOT.joint_names), ROBOT.limits.effort
 Q, QD, TAU = np.random.default_rng(4).uniform(-0.5, 0.5, (3, 20, ROBOT.nv))
 Q = np.clip(Q, ROBOT.limits.lower, ROBOT.limits.upper)
@@ -24,13 +21,8 @@ HAND = 'arm_left_7_link'
 
 
 @pytest.mark.slow
-def test_torques_of_32_joints_come_after_a_start_with_an_empty_cache(graph, tmp_path, monkeypatch):
-    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
+def test_torques_of_32_joints(graph):
     graph.bring_up(FEEDFORWARD, GRAVITY, arguments=[*ARGUMENTS, '-p', f'age_limit:={ros.DAY}'])
-    log = graph.log('bringup')
-    for node in (FEEDFORWARD, GRAVITY):
-        assert f'[{node}]: talos: 32 joints, specialised kernels' in log
-        assert re.search(rf'\[{node}\]: control law: compiled in [\d.]+ s', log)
     torques = {name: graph.listen(JointState, f'{name}_torque') for name in ('gravity', 'feedforward')}
     start = graph.now()
     motion = ros.trajectory(NAMES, start, *((float(k), Q[k], QD[k], QD[k]) for k in range(2)))
@@ -53,25 +45,11 @@ def flat(rows) -> list[float]:
     return rows.ravel().tolist()
 
 
-@pytest.mark.parametrize('binding', matrix(['specialised', 'generic'], few=['generic']))
-def test_services_compute_batches_of_32_joints(graph, binding):
-    """A payload in a hand, which is not the last link, needs generic kernels."""
-    graph.start(
-        SERVER,
-        arguments=[
-            *ARGUMENTS,
-            '-p',
-            f'binding:={binding}',
-            '-p',
-            'payload_limit:=5.0',
-            '-p',
-            'payload_gravity_ramp_time:=0.0',
-        ],
-    )
-    assert graph.diagnostics(SERVER).fields['kernels'] == binding
+def test_services_compute_batches_of_32_joints_with_a_payload_in_a_hand(graph):
+    graph.start(SERVER, arguments=[*ARGUMENTS, '-p', 'payload_limit:=5.0', '-p', 'payload_gravity_ramp_time:=0.0'])
     response = ask(graph, SetPayload, 'set_payload', frame=HAND, mass=1.0)
-    assert response.success == (binding == 'generic'), response.message
-    loaded = ROBOT.with_payload(Payload(1.0, (0.0, 0.0, 0.0)), HAND) if response.success else ROBOT
+    assert response.success, response.message
+    loaded = ROBOT.with_payload(Payload(1.0, (0.0, 0.0, 0.0)), HAND)
     M = ask(graph, GetMassMatrix, 'get_mass_matrix', positions=flat(Q)).mass_matrix
     np.testing.assert_allclose(M, flat(loaded.mass_matrix(Q)), rtol=0, atol=1e-12)
     states = {'positions': flat(Q), 'velocities': flat(QD), 'efforts': flat(TAU)}

@@ -46,7 +46,7 @@ def make():
     context.init()
 
     def made(name, **values):
-        values = {'autostart': False, 'binding': 'generic', 'gravity': list(GRAVITY), **values}
+        values = {'autostart': False, 'gravity': list(GRAVITY), **values}
         parameters = [Parameter(key, value=value) for key, value in values.items()]
         nodes.append(NODES[name](parameter_overrides=parameters, context=context))
         nodes[-1].get_logger().set_level(rclpy.logging.LoggingSeverity.FATAL)
@@ -76,7 +76,7 @@ def answered(server, answer, request, response):
 
 def test_the_server_as_a_process(graph, path):
     """Its forward dynamics closes the loop, and a request that it refuses ends nothing."""
-    arguments = ('-p', f'model:={path}', '-p', 'binding:=generic', '-p', f'gravity:={list(GRAVITY)}')
+    arguments = ('-p', f'model:={path}', '-p', f'gravity:={list(GRAVITY)}')
     graph.start(SERVER, arguments=arguments)
     refused = graph.client.call(
         GetInverseDynamics,
@@ -120,8 +120,7 @@ def test_efforts_of_a_motion_are_refused(server):
     assert not response.success and response.message.startswith('trajectory check: not available for four_bar')
 
 
-@pytest.mark.parametrize('binding', ['generic', pytest.param('specialised', marks=pytest.mark.compiled)])
-def test_a_loop_without_a_derivative_at_the_position_zero_is_served_elsewhere(make, tmp_path, binding):
+def test_a_loop_without_a_derivative_at_the_position_zero_is_served_elsewhere(make, tmp_path):
     """Its frames are half a turn apart there."""
     turned = four_bar('weld').with_gravity(GRAVITY)
     (loop,) = turned.model.loops.closures
@@ -130,13 +129,13 @@ def test_a_loop_without_a_derivative_at_the_position_zero_is_served_elsewhere(ma
     turned = turned.with_loops([replace(loop, pose_a=pose)])
     file = tmp_path / 'turned.yaml'
     file.write_text(turned.to_yaml(), encoding='utf-8')
-    node = make(SERVER, model=str(file), binding=binding)
+    node = make(SERVER, model=str(file))
     node.start()
     assert node.active, node.silence
     request = GetForwardDynamics.Request(**MOTION, efforts=TORQUE.tolist())
     response = answered(node, '_forward_dynamics', request, GetForwardDynamics.Response())
     assert response.success, response.message
-    expected = turned.with_binding('generic').forward_dynamics(START, SPEED, TORQUE)
+    expected = turned.forward_dynamics(START, SPEED, TORQUE)
     np.testing.assert_allclose(response.accelerations, expected, rtol=1e-9)
     rest = {name: [0.0] * 3 for name in ('positions', 'velocities', 'efforts')}
     response = answered(node, '_forward_dynamics', GetForwardDynamics.Request(**rest), GetForwardDynamics.Response())

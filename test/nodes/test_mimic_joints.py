@@ -142,7 +142,7 @@ def test_a_node_without_joint_states_asks_for_a_position_and_the_server_leaves_t
 @pytest.mark.compiled
 def test_nodes_publish_the_driven_joints_and_accept_trajectories_with_followers():
     rclpy.init()
-    parameters = {'robot_description': MIMICKING, 'binding': 'generic', 'effort_limit': [float('inf')]}
+    parameters = {'robot_description': MIMICKING, 'effort_limit': [float('inf')]}
     overrides = [Parameter(name, value=value) for name, value in parameters.items()]
     started = []
     try:

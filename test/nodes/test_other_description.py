@@ -53,7 +53,7 @@ class Described:
     """A server and a torque node that are described on a topic; 3 kg are held on a wall."""
 
     def __init__(self, process, **parameters):
-        shared = {'description_topic': 'robot_description', 'model': '', 'age_limit': ros.DAY, 'binding': 'generic'}
+        shared = {'description_topic': 'robot_description', 'model': '', 'age_limit': ros.DAY}
 
         def node(kind, **own):
             overrides = [Parameter(name, value=value) for name, value in {**shared, **own}.items()]

@@ -21,7 +21,6 @@ from robot_dynamics_ros.control.joint_space_control import LAWS
 from robot_dynamics_ros.control.payload_gravity import LONGEST
 from robot_dynamics_ros.control.timeout_fallback import ON_DEACTIVATE, ON_STALE
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.evaluation.compiled_code import BINDINGS
 from robot_dynamics_ros.formats.library import share_folder
 from robot_dynamics_ros.nodes.bringup import NODES
 from robot_dynamics_ros.nodes.parameter_definitions import (
@@ -239,7 +238,6 @@ def test_the_definitions_name_what_the_library_knows():
     assert found['gravity_owner'].choices == ('', *OWNERS)
     assert found['control_law'].choices == (*LAWS, ADAPTIVE)
     assert all(term in found['compensation'].description for term in TERMS)
-    assert set(found['binding'].choices) < set(BINDINGS)
     assert found['payload_gravity_ramp_time'].bounds == (0.0, LONGEST)
 
 

@@ -114,6 +114,8 @@ def test_torques_are_those_of_what_is_carried(graph):
     assert_torques(graph, LOADED)
     for node in FOLLOWERS:
         assert graph.diagnostics(node).fields['payload, kg'] == '2.5'
+    set_payload(graph, **BODY, frame='foreArm_Link')
+    assert_torques(graph, ROBOT.with_payload(PAYLOAD, 'foreArm_Link'))
     set_payload(graph, mass=0.0)
     assert_torques(graph, ROBOT)
 
@@ -190,7 +192,6 @@ REFUSED = {
     'a mass below 0': (payload_state(mass=-1.0), 'payload_state: mass'),
     'no number of a centre': (payload_state(com=(0.0, np.nan, 0.0)), 'payload_state: com'),
     'no frame of this robot': (payload_state(frame='hook'), "payload_state: .*'hook'"),
-    'another link than the last': (payload_state(frame='foreArm_Link'), "payload_state: .*'foreArm_Link'"),
     'a ramp without end': (payload_state(ramp_time=1e300), 'payload_state: ramp_time: expected at most 3600 s'),
     'no number of a gravity': (gravity_state(z=np.inf), 'gravity_state: gravity'),
     'gravity in another frame': (gravity_state('ee_link'), "gravity_state: gravity: .*'ee_link'"),

@@ -49,7 +49,7 @@ class Node:
     """A node of this process that gets states without the middleware; ``sent`` has its torques."""
 
     def __init__(self, process, kind, locked, **parameters):
-        given = {'robot_description': TORSO, 'binding': 'generic', 'locked_joints': [locked], **parameters}
+        given = {'robot_description': TORSO, 'locked_joints': [locked], **parameters}
         given = {**OVER.get(kind, {}), **given, **({} if kind is DynamicsServer else {'age_limit': ros.DAY})}
         overrides = [Parameter(name, value=value) for name, value in given.items()]
         self.node = process.node(kind, parameter_overrides=overrides)

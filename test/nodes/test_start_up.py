@@ -1,4 +1,4 @@
-"""A node at its start: kernels are compiled once and kept; what is missing is reported and not needed.
+"""A node at its start: what is missing is reported and not needed.
 
 It can be interrupted at any moment of it.
 """
@@ -13,7 +13,6 @@ from pathlib import Path
 
 from support import graph as ros
 from support.matrices import matrix
-from support.started_processes import cpu_time
 
 import numpy as np
 import pytest
@@ -38,34 +37,21 @@ def assert_answers(graph):
     np.testing.assert_allclose(torques[0].effort, ROBOT.gravity_torque(Q), rtol=0, atol=1e-9)
 
 
-def test_kernels_are_compiled_at_the_first_start_and_kept(graph, tmp_path, monkeypatch):
-    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
+def test_a_home_that_cannot_be_written_is_not_needed(graph, tmp_path, monkeypatch):
+    home = tmp_path / 'home'
+    home.touch()  # a file where a folder should be: refused to root too
+    for name in ('HOME', 'XDG_CACHE_HOME'):
+        monkeypatch.setenv(name, str(home))
     graph.start(NODE)
-    assert ': compiled in' in graph.log(NODE)
     assert_answers(graph)
-    first = graph.pid(NODE)
-    graph.processes.stop()
-    graph.start(NODE)
-    assert graph.pid(NODE) != first
-    assert 'compiled in' not in graph.log(NODE)
-    assert_answers(graph)
+    assert '[WARN]' not in graph.log(NODE)
 
 
-def test_a_home_that_cannot_be_written_is_reported_and_not_needed(graph, tmp_path, monkeypatch):
-    (tmp_path / 'cache').touch()  # a file where a folder should be: refused to root too
-    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
-    graph.start(NODE)
-    assert 'compiled code is kept for this process only' in graph.log(NODE)
-    assert_answers(graph)
-
-
-def test_where_a_manager_is_to_start_it_it_waits_and_where_the_setting_says_so_generic_kernels_compute(graph):
-    graph.start(NODE, arguments=('-p', 'autostart:=false', '-p', 'binding:=generic'), active=False)
+def test_where_a_manager_is_to_start_it_it_waits(graph):
+    graph.start(NODE, arguments=('-p', 'autostart:=false'), active=False)
     assert graph.state_of(NODE) == State.PRIMARY_STATE_UNCONFIGURED
     graph.client.change_state(NODE, Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE)
-    assert '6 joints, generic kernels' in graph.log(NODE)
     assert_answers(graph)
-    assert graph.diagnostics(NODE).fields['kernels'] == 'generic'
 
 
 def test_missing_cores_are_reported_and_not_needed_and_memory_is_locked_or_that_is_refused(graph):
@@ -155,21 +141,6 @@ def test_a_signal_during_start_up_ends_the_process_without_a_word_about_it(stage
         time.sleep(0.02)
     assert process.poll() is None, f'it ended by itself: {log.read_text()}'
     assert_ends_well(process, number, log)
-
-
-@pytest.mark.parametrize('number', matrix(NUMBERS, few=[signal.SIGTERM]))
-def test_a_signal_while_kernels_are_compiled_ends_the_process_at_once(tmp_path, number):
-    process = started(XDG_CACHE_HOME=str(tmp_path))
-    deadline = time.monotonic() + ros.START_TIMEOUT
-    while not list(tmp_path.rglob('*')):  # the first one that is kept: others are being compiled
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    before = cpu_time(process.pid)
-    process.send_signal(number)
-    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # what it has used is still known
-    used = cpu_time(process.pid) - before
-    assert_ends_well(process, number)
-    assert used < 2.0, f'the process computed for {used:.1f} s after the signal'
 
 
 def printed_until_the_end(script, word, number, *arguments):

@@ -1,8 +1,13 @@
 """What setup.py promises, for several files."""
 
+import os
+
 from support import project_files
 
 import pytest
+
+os.environ.setdefault('ROBOT_DYNAMICS_OBJECTS', str(project_files.ROOT / 'build' / 'kernels'))
+"""Builds by these tests compile nothing again."""
 
 
 @pytest.fixture(scope='session')

@@ -61,14 +61,23 @@ def files_of(*patterns):
 
 
 SHARE = ('launch/*', 'config/**/*', 'urdf/*')
-DATA = ('py.typed', 'nodes/parameters.yaml', 'nodes/*.xml', 'native/call.pyi', '*/templates/*.in')
+DATA = (
+    'py.typed',
+    'nodes/parameters.yaml',
+    'nodes/*.xml',
+    'native/call.pyi',
+    'native/library.c',
+    'native/run.h',
+    '*/templates/*.in',
+)
 
 
 def test_the_wheel_has_all_modules_the_compiled_part_and_their_data_and_nothing_else(release):
     _, wheel, _ = release
     modules = files_of(f'{PACKAGE.name}/**/*.py', *(f'{PACKAGE.name}/{name}' for name in DATA))
     call = f'{PACKAGE.name}/native/call{sysconfig.get_config_var("EXT_SUFFIX")}'
-    assert {name for name in wheel if name.startswith(f'{PACKAGE.name}/')} == modules | {call}
+    kernels = f'{PACKAGE.name}/native/kernels.{os.uname().machine}.so'
+    assert {name for name in wheel if name.startswith(f'{PACKAGE.name}/')} == modules | {call, kernels}
     assert {name.partition('/')[0] for name in wheel} == {PACKAGE.name, f'{VERSION}.data', f'{VERSION}.dist-info'}
     assert f'{VERSION}.dist-info/licenses/LICENSE' in wheel
 

@@ -76,7 +76,7 @@ def test_wrenches_by_name_in_batches(name, link):
 def test_a_wrench_is_mapped_by_the_jacobian_of_its_frame(name, link, frame):
     robot, (q, qd, x) = robot_of(name), states(name, 'inverse_dynamics', (2, 3))
     wrench = np.random.default_rng(8).normal(scale=10.0, size=(3, 6))
-    J = robot.with_binding('generic').jacobian(q, link, frame)  # or code would be made for each link and frame
+    J = robot.jacobian(q, link, frame)  # or code would be made for each link and frame
     work = np.squeeze(wrench[:, None] @ J, -2)
     saved = robot.inverse_dynamics(q, qd, x) - robot.inverse_dynamics(q, qd, x, {link: wrench}, reference_frame=frame)
     assert saved == pytest.approx(work, abs=1e-10)
@@ -152,7 +152,7 @@ def carrying(name, link, mass, com, inertia) -> Robot:
       <joint name="grasp" type="fixed"><parent link="{link}"/><child link="load"/></joint></robot>"""
     robot = Robot.from_urdf(urdf_of(name).replace('</robot>', body)).with_gravity(robot_of(name).gravity)
     rotor = dict(zip(robot.joint_names, robot_of(name).rotor_inertia, strict=True))
-    return robot.with_actuators({'rotor_inertia': rotor}).with_binding('generic')  # nothing to compile for each link
+    return robot.with_actuators({'rotor_inertia': rotor})  # nothing to compile for each link
 
 
 OF_JOINTS = ('friction_torque', 'motor_current', 'torque_of_current', 'link_pose')

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from support import random_trees as trees
+from support.bindings import shared
 from support.facade_robots import robot_of
 from support.matrices import matrix
 from support.mechanisms import four_bar, gears
@@ -87,7 +88,7 @@ def special_states(random, name, lengths):
 
 @functools.cache
 def aubo_i5() -> Robot:
-    return Robot.named('aubo_i5').with_binding('specialised')
+    return Robot.named('aubo_i5').compiled()
 
 
 def same_bits(result, expected):
@@ -103,7 +104,7 @@ def test_the_bits_are_those_of_the_specialised_binding(compiler, tmp_path):
     _, source, _ = base.export_c(tmp_path, [*SPECIALISED, *OF_A_LINK])
     exported, random = library(compiler, tmp_path, source), np.random.default_rng(1)
     loaded = base.with_payload(Payload(2.0, (0.1, -0.02, 0.3), 0.01 * np.eye(3))).with_gravity((1.0, -9.0, 3.0))
-    assert base.binding == loaded.binding == 'specialised'
+    assert base.is_compiled and loaded.is_compiled
     programs = [(name, name, ()) for name in SPECIALISED]
     programs += [(name, function, frame) for (name, *frame), function in zip(OF_A_LINK, FUNCTIONS, strict=True)]
     for name, function, frame in programs:
@@ -129,7 +130,7 @@ def test_robots_of_all_kinds_of_joints(compiler, case, tmp_path):
         'tree of 4': lambda: Robot(trees.Model.of('tree', trees.BASE, trees.random_joints(3, count=4, chain=0.3))),
     }
     which = made[case]() if case in made else general(case, turned=True)
-    which = which.with_gravity((1.0, 2.0, -9.0)).with_binding('generic')
+    which = shared(which.with_gravity((1.0, 2.0, -9.0)))
     left_out = 'link_poses', 'coriolis_matrix'
     names = [name for name, algorithm in ALGORITHMS.items() if not algorithm.of_loops and name not in left_out]
     if not {'planar', 'spherical', 'free'}.intersection(which._model.joint_kinds):
@@ -152,7 +153,7 @@ def test_robots_of_all_kinds_of_joints(compiler, case, tmp_path):
 def test_a_robot_with_closed_loops(compiler, tmp_path):
     """A closing hinge with a spring, and a coupling: forward dynamics and all quantities of loops."""
     hinge = LoopClosure('hinge', None, link_b='wrist3_Link', kind='revolute', stiffness=2.0, damping=0.1, rest=0.3)
-    which = aubo_i5().with_loops([hinge, Coupling('shoulder_joint', 'upperArm_joint', (0.1, 0.5, 0.2))])
+    which = aubo_i5().with_loops([hinge, Coupling('shoulder_joint', 'upperArm_joint', (0.1, 0.5, 0.2))]).compiled()
     names = [name for name, algorithm in ALGORITHMS.items() if algorithm.of_loops]
     assert len(names) > 5
     names += ['forward_dynamics', 'spring_torque']
@@ -196,7 +197,7 @@ EAGER = (*RELEASE, '-std=gnu99', '-ffp-contract=fast', '-fno-vect-cost-model')
 def of_twelve(which: str) -> tuple[Robot, list]:
     """Return a robot of twelve joints, two arms in a row or four legs of three, and what is exported of it."""
     if which == 'arms':
-        robot = aubo_i5().with_attached(aubo_i5(), 'ee_link', prefix='second_')
+        robot = aubo_i5().with_attached(aubo_i5(), 'ee_link', prefix='second_').compiled()
         frames = [('link_pose', 'second_ee_link'), ('jacobian', 'second_ee_link', 'local')]
         return robot, ['inverse_dynamics', 'mass_matrix', *frames, ('jacobian', 'second_ee_link')]
     joints, axes, random = [], np.eye(3)[[0, 1, 1]], np.random.default_rng(0)
@@ -208,7 +209,7 @@ def of_twelve(which: str) -> tuple[Robot, list]:
             body = trees.ten_parameters(random.uniform(0.3, 2.0), com, inertia)
             name = f'{len(joints)}'
             joints.append(Joint(name, f'link {name}', parent, 'revolute', axes[k], np.eye(3), np.array(origin), body))
-    robot = Robot(Model.of('legs', trees.BASE, joints)).with_binding('specialised')
+    robot = Robot(Model.of('legs', trees.BASE, joints)).compiled()
     return robot, ['mass_matrix', 'inverse_dynamics_derivatives']
 
 
@@ -238,7 +239,7 @@ def test_twelve_joints_have_the_same_bits_with_instructions_for_fma(compiler, wh
 @compilers
 @pytest.mark.parametrize('mechanism', [four_bar, gears])
 def test_no_warning_on_what_a_mechanism_does_not_need(compiler, mechanism, tmp_path):
-    robot = mechanism().robot
+    robot = mechanism().robot.compiled()
     of_tree = {name for name, algorithm in ALGORITHMS.items() if algorithm.of_tree}
     names = [name for name in ALGORITHMS if name not in of_tree]
     if not robot.model.loops.closures:

@@ -19,7 +19,7 @@ Q, QD, TAU = np.random.default_rng(0).uniform(-1.0, 1.0, (3, 3))
 
 
 def robot() -> Robot:
-    tree = Robot.from_urdf(TREE).with_actuators(ACTUATORS).with_binding('generic')
+    tree = Robot.from_urdf(TREE).with_actuators(ACTUATORS)
     return tree.with_loops(LOOPS, gain=5.0)
 
 
@@ -29,13 +29,13 @@ CHANGES = {
     'no payload': lambda it: it.with_payload(Payload(1.0, (0.1, 0.0, 0.2)), 'tool').without_payload(),
     'gravity': lambda it: it.with_gravity((1.0, 2.0, -3.0)),
     'base orientation': lambda it: it.with_base_orientation([[1, 0, 0], [0, 0, -1], [0, 1, 0]]),
-    'binding': lambda it: it.with_binding('generic', threads=1),
+    'binding': lambda it: it.compiled(threads=1),
     'no lock': lambda it: it.with_locked_joints({}),
     'the whole chain': lambda it: it.chain(),
     'pickle': lambda it: pickle.loads(pickle.dumps(it)),
     'copy': copy.copy,
     'deep copy': copy.deepcopy,
-    'YAML': lambda it: Robot.from_yaml(it.to_yaml()).with_binding('generic'),
+    'YAML': lambda it: Robot.from_yaml(it.to_yaml()),
 }
 
 

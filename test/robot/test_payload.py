@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+from support.bindings import shared
 from support.facade_robots import MERGED, ROBOT, TREE, assert_close, robot_of, same_bits, states
 from support.rounding import bound
 
@@ -195,24 +196,23 @@ def test_without_its_payloads_a_robot_has_the_bits_it_had(name):
 
 @pytest.mark.compiled
 def test_the_code_of_a_robot_waits_while_another_link_carries_something():
-    robot = robot_of('aubo_i5')
-    assert robot.with_payload(BOX).binding == 'adaptive'
+    robot = robot_of('aubo_i5').compiled()
+    assert robot.with_payload(BOX).is_compiled
     carrying = robot.with_payload(BOX).with_payload(BALL, 'foreArm_Link')
     for another in (carrying, pickle.loads(pickle.dumps(carrying)), carrying.with_gravity((1, 2, 3))):
-        assert another.binding == 'generic'
+        assert not another.is_compiled
         again = another.without_payload('foreArm_Link')
-        assert again.binding == 'adaptive' and list(again.payloads) == ['wrist3_Link']
+        assert again.is_compiled and list(again.payloads) == ['wrist3_Link']
     assert same_bits(torques(carrying.without_payload('foreArm_Link')), torques(robot.with_payload(BOX)))
-    assert carrying.without_payload()._evaluator.specialised is robot._evaluator.specialised
 
 
 @pytest.mark.compiled
 def test_code_may_be_made_for_what_another_link_carries():
-    carrying = robot_of('aubo_i5').with_payload(BALL, 'foreArm_Link').with_binding('specialised')
-    assert carrying.binding == carrying.with_payload(BOX).binding == 'specialised'
-    assert same_bits(torques(carrying), torques(carrying.with_binding('generic')))
-    assert pickle.loads(pickle.dumps(carrying)).binding == 'specialised'
-    assert carrying.without_payload().binding == 'generic'
+    carrying = robot_of('aubo_i5').with_payload(BALL, 'foreArm_Link').compiled()
+    assert carrying.is_compiled and carrying.with_payload(BOX).is_compiled
+    assert same_bits(torques(carrying), torques(shared(carrying)))
+    assert pickle.loads(pickle.dumps(carrying)).is_compiled
+    assert not carrying.without_payload().is_compiled
     assert same_bits(torques(carrying.without_payload()), torques(robot_of('aubo_i5')))
 
 
@@ -224,7 +224,7 @@ def test_actuators_leave_the_payloads(name):
     assert changed.payloads == robot.payloads
     bare = robot_of(name).with_actuators({'rotor_inertia': rotor})
     assert same_bits(torques(changed.without_payload(), name), torques(bare, name))
-    assert changed.binding == robot.binding
+    assert changed.is_compiled is robot.is_compiled
 
 
 # mounting

@@ -3,6 +3,7 @@
 import dataclasses
 from types import SimpleNamespace
 
+from support.bindings import of_binding, shared
 from support.rounding import bound
 from support.simulated_robots import closed, floating, four_bar, rod, state_of, with_friction
 from support.small_robots import general
@@ -175,9 +176,9 @@ def test_gears_share_a_motor():
     assert abs(result.energy_drift).max() < 1e-12 * result.work[-1]
 
 
-def two_arms(binding='adaptive') -> Robot:
+def two_arms(binding='generic') -> Robot:
     """Return an arm on a free body, whose end slides along a plane of the base."""
-    robot = floating('free', (0.0, 0.0, -9.81)).with_binding(binding)
+    robot = of_binding(floating('free', (0.0, 0.0, -9.81)), binding)
     pose = np.eye(4)
     pose[:3, 3] = 0.3, 0.0, 0.1
     return robot.with_loops([LoopClosure('slot', None, np.eye(4), 'arm', pose, 'planar_point')])
@@ -194,10 +195,10 @@ def test_the_same_bits_by_every_way(make, method):
     q, qd = robot.close_loops(q, qd)
     torque = rng.uniform(-1.0, 1.0, (20, 1, robot.nv))
     options = {'duration': 0.02, 'method': method, 'every': 5}
-    generic = simulate(robot.with_binding('generic'), q, qd, torque, threads=1, **options)
+    generic = simulate(shared(robot), q, qd, torque, threads=1, **options)
     stepped = simulate(robot, q, qd, lambda t, q, qd: torque[:, 0], **options)
     alone = simulate(robot, q[19], qd[19], torque[19], **options)
-    batch = simulate(robot.with_binding('specialised'), q, qd, torque, threads=2, **options)
+    batch = simulate(robot.compiled(), q, qd, torque, threads=2, **options)
     for other in (batch, stepped):
         assert (other.q == generic.q).all() and (other.qd == generic.qd).all()
     assert (alone.q == generic.q[19]).all() and (alone.qd == generic.qd[19]).all()

@@ -198,7 +198,7 @@ def test_a_position_belongs_to_the_caller():
 def test_joints_are_in_the_robots_order():
     """MuJoCo numbers joints depth first; an attached robot's come last, whatever it is attached to."""
     tree = Robot.from_urdf(TREE).with_friction(viscous=0.0, coulomb=0.0)
-    robot = tree.with_attached(tree, 'sledge', prefix='b_').with_gravity((1.0, -2.0, -9.0)).with_binding('generic')
+    robot = tree.with_attached(tree, 'sledge', prefix='b_').with_gravity((1.0, -2.0, -9.0))
     start = np.array([0.3, 0.1, -0.4, 0.5, -0.2, 0.6])
     arm = MujocoArm(robot, STEP, start)
     assert [arm._model.joint(i).name for i in range(6)] != list(robot.joint_names)
@@ -216,7 +216,7 @@ def test_a_wrong_start_is_refused(start):
 
 def test_followers_of_a_robot_with_mimic_joints_follow():
     text = TREE.replace('effort="0"/>', 'effort="0"/><mimic joint="z_turn" multiplier="-2" offset="0.3"/>')
-    robot = Robot.from_urdf(text, mimic='couple').with_binding('generic')
+    robot = Robot.from_urdf(text, mimic='couple')
     driven = DrivenRobot(robot.with_loops([]), robot.loops.couplings)
     start = np.array([0.4, -0.1])
     plant = MujocoArm(driven, 1e-4, start)

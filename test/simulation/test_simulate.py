@@ -3,6 +3,7 @@
 import time
 
 from support import random_trees as trees
+from support.bindings import of_binding, shared
 from support.rounding import bound
 from support.simulated_robots import floating, limited, state_of, with_friction
 from support.small_robots import general, one
@@ -61,7 +62,7 @@ def test_energy_of_ten_seconds_of_free_fall():
 @pytest.mark.compiled
 def test_a_step_in_compiled_code_takes_less_than_half_of_one_with_a_torque_from_python():
     """It takes about a tenth; other work on the machine delays some rounds, on the clock of the thread as well."""
-    robot = AUBO.with_binding('specialised')
+    robot = AUBO.compiled()
     times: dict = {'compiled': [], 'from Python': []}
     for _ in range(20):
         for way, torque in (('compiled', REST), ('from Python', lambda t, q, qd: REST)):
@@ -156,8 +157,6 @@ def test_a_function_gives_what_an_array_gives(method, friction):
             out[:] = rows[round(state.stamp * 1e-9 / 0.01)]
             return TORQUE
 
-        def warm_up(self): ...
-
         def stop_following(self): ...
 
         def set_back(self, now): ...
@@ -180,8 +179,8 @@ def test_the_same_bits_by_every_way(robot, method):
     qd = rng.uniform(-1.0, 1.0, (70, robot.nv))
     torque = rng.uniform(-1.0, 1.0, (70, 1, robot.nv))
     options = {'duration': 0.02, 'method': method, 'every': 5}
-    generic = simulate(robot.with_binding('generic'), q, qd, torque, threads=1, **options)
-    batch = simulate(robot.with_binding('specialised'), q, qd, torque, threads=2, **options)
+    generic = simulate(shared(robot), q, qd, torque, threads=1, **options)
+    batch = simulate(robot.compiled(), q, qd, torque, threads=2, **options)
     stepped = simulate(robot, q, qd, lambda t, q, qd: torque[:, 0], **options)
     alone = simulate(robot, q[69], qd[69], torque[69], **options)
     for other in (batch, stepped):
@@ -220,10 +219,10 @@ def test_joints_stop_at_their_limits():
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize('binding', ['generic', 'specialised'])
+@pytest.mark.parametrize('binding', ['generic', 'own'])
 def test_joints_bounce_at_their_limits(binding):
     """Elastic impacts keep the kinetic energy though other joints change their velocities; half of it otherwise."""
-    robot = limited().with_gravity((0.0, 0.0, 0.0)).with_binding(binding)
+    robot = of_binding(limited().with_gravity((0.0, 0.0, 0.0)), binding)
     options = {'limits': 'bounce', 'step': 2e-4, 'duration': 0.5}
     result = simulate(robot, [0.2, 0.1], [3.0, -1.0], restitution=1.0, **options)
     assert result.q[:, 0].max() == 0.5 and (result.qd[:, 0] < -1.0).any()

@@ -103,7 +103,6 @@ class AdaptiveArm:
         self.adaptation.take(self.load)
         position = HoldPosition(ROBOT, 0.5, print)
         self.law = AdaptiveLaw(JointSpaceLaw(self.source, self.desired, control, hold, None, position), self.adaptation)
-        self.law.warm_up()
         self.limiter = TorqueLimiter(effort, np.full(n, rate_limit))
         self.state, self.out = MeasuredState(np.zeros(n), np.zeros(n)), np.zeros(n)
         self.state.has_velocity, self.state.sent = True, self.limiter.last

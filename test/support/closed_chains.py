@@ -166,7 +166,7 @@ def random_closed_tree(seed, share: float = 0.4, apart: float = 0.0):
 
 def robot_of(joints, loops, gravity=(0.0, 0.0, -9.81), gain: float = 20.0) -> Robot:
     """Return a robot of joints and loops with generic kernels."""
-    tree = Robot(Model.of('random', trees.BASE, joints), gravity).with_binding('generic')
+    tree = Robot(Model.of('random', trees.BASE, joints), gravity)
     return tree.with_loops(loops, gain)
 
 

@@ -18,7 +18,7 @@ HELD = 3
 
 @functools.cache
 def aubo_i5() -> Robot:
-    return Robot.named('aubo_i5').with_binding('specialised')
+    return Robot.named('aubo_i5').compiled()
 
 
 @functools.cache

@@ -112,7 +112,7 @@ def robot_of(name) -> Robot:
     if name == 'aubo_i5':
         return Robot.named(name)
     tree = Robot.from_urdf(TREE).with_actuators(ACTUATORS).with_gravity((1.0, -2.0, -9.0))
-    return tree.with_binding('generic')  # so that both bindings are looked at
+    return tree  # so that both bindings are looked at
 
 
 def urdf_of(name) -> str:

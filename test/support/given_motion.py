@@ -41,9 +41,6 @@ class GivenMotion:
         self.calls.append(('end', reason))
         self.result = Result(Outcome.IDLE, reason)
 
-    def warm_up(self):
-        self.calls.append('warm_up')
-
     def stop(self):
         self.calls.append('stop')
         self.begun, self.plan.due_since = False, 0

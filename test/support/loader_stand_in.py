@@ -18,7 +18,6 @@ class StandIn:
             'tip_link': '',
             'actuators': '',
             'locked_joints': [''],
-            'binding': 'generic',
             'locked_joint_tolerance': 0.05,
         }
         self.value = {'gravity': [0.0], 'gravity_limit': 12.0, **defaults, **parameters}.__getitem__

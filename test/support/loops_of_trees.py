@@ -23,7 +23,7 @@ def closed_at(robot: Robot, q, name, link_a, pose_a, link_b, kind, **forces) -> 
 
 def closures_at(model: Model, q, seed, kinds=('point', 'weld', 'revolute', 'planar_point')) -> list[LoopClosure]:
     """Return a closure of each kind between random bodies of a model, closed at q (nq), the hinge with a spring."""
-    rng, robot = np.random.default_rng(seed), Robot(model).with_binding('generic')
+    rng, robot = np.random.default_rng(seed), Robot(model)
     links = list(model.frames)
     closures = []
     for kind in kinds:

@@ -49,7 +49,7 @@ class Mechanism:
     @cached_property
     def open(self) -> Robot:
         """The spanning tree alone."""
-        return Robot(Model.of(self.name, BASE, self.joints)).with_binding('generic')
+        return Robot(Model.of(self.name, BASE, self.joints))
 
     @cached_property
     def robot(self) -> Robot:

@@ -144,7 +144,7 @@ def _run(model, work, steps, result) -> None:
             stride = 0 if shared or len(value) == 1 else 8 * math.prod(shape)
             own += [(GIVEN, value.ctypes.data, stride), *((GIVEN, length, 0) for length in shape)]
             like.append(np.empty(shape, value.dtype))
-        words.append((kernel_address(kernel, like, model), fixed.ctypes.data, own))
+        words.append((kernel_address(kernel, like), fixed.ctypes.data, own))
     program = words_of_program(words)
     call_rows(program.ctypes.data, none, none, result, len(result))
 

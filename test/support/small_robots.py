@@ -24,7 +24,7 @@ def joint(name, parent, child, kind='continuous', axis='0 0 1', origin='0 0 0', 
 
 
 def robot(*parts) -> Robot:
-    return Robot.from_urdf(f'<robot name="r">{"".join(parts)}</robot>').with_binding('generic')
+    return Robot.from_urdf(f'<robot name="r">{"".join(parts)}</robot>')
 
 
 def one(kind='continuous', axis='0 0 1', **more) -> Robot:

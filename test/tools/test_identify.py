@@ -13,7 +13,7 @@ from robot_dynamics_ros import Robot, identification
 from robot_dynamics_ros.identification import gravity_poses, validate
 from robot_dynamics_ros.tools import identify
 
-TRUE = Robot.named('aubo_i5').with_binding('generic')
+TRUE = Robot.named('aubo_i5')
 DELAY = 0.012
 
 

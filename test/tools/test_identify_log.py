@@ -12,7 +12,7 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.identification import Log, LogError
 from robot_dynamics_ros.tools.identify_log import Source, check, read_all
 
-ROBOT = Robot.named('aubo_i5').with_binding('generic')
+ROBOT = Robot.named('aubo_i5')
 NAMES = ROBOT.joint_names
 PLAIN = Source(NAMES, '/joint_states', None, None)
 
@@ -193,7 +193,7 @@ def test_of_standing_poses_velocities_alone_are_judged(tmp_path):
 
 
 def test_a_description_with_wrong_masses_makes_no_log_implausible(tmp_path):
-    lecture = Robot.named('aubo_i5_lecture').with_binding('generic')
+    lecture = Robot.named('aubo_i5_lecture')
     assert len(motion_of(tmp_path, good(), lecture)) == len(good())
     (found,) = check([tmp_path], good(), lecture, standing=False, force=False)
     assert found.severity == 'warning' and 'a payload, wrong masses, or another scale' in found.message
