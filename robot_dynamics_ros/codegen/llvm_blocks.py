@@ -7,189 +7,146 @@ Large results bypass the caches: normal stores would read each cache line from m
 needed. Such stores need whole cache lines, at multiples of 64 bytes.
 """
 
-from llvmlite import binding as llvm
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 
+from llvmlite import ir
+
+WORD, INT32, NUMBER = ir.IntType(64), ir.IntType(32), ir.DoubleType()
 TILE = 8
 """Maximum rows and columns of a tile: eight float64 are one vector of AVX-512 and one cache line."""
-TYPED = llvm.llvm_version_info[0] < 15
-"""Whether this version of LLVM has a type of pointers for each type of values."""
 
 
-def vector_type(lanes: int) -> str:
-    """Return the type of ``lanes`` numbers."""
-    return 'double' if lanes == 1 else f'<{lanes} x double>'
+@cache
+def numbers(size: int) -> ir.Type:
+    """Return the type of a vector of ``size`` numbers."""
+    return ir.VectorType(NUMBER, size)
 
 
-def pointer(body, kind: str, address: str, offset: int = 0) -> str:
-    """Return type and name of the pointer to a value at ``address`` + ``offset`` bytes."""
-    place = body.line(f'add i64 {address}, {offset}') if offset else address
-    pointers = f'{kind}*' if TYPED else 'ptr'
-    return f'{pointers} {body.line(f"inttoptr i64 {place} to {pointers}")}'
+def load(builder: ir.IRBuilder, kind: ir.Type, address: ir.Value, offset: int = 0) -> ir.Value:
+    """Return the value at ``address`` + ``offset`` bytes."""
+    return builder.load(_pointer(builder, kind, address, offset), align=8)
 
 
-def splat(body, number: str) -> str:
-    """Return the name of a vector of equal numbers, one for each lane."""
-    if body.lanes == 1:
+def store(builder: ir.IRBuilder, value: ir.Value, address: ir.Value, offset: int = 0) -> ir.Instruction:
+    """Store a value at ``address`` + ``offset`` bytes and return the instruction."""
+    return builder.store(value, _pointer(builder, value.type, address, offset), align=8)
+
+
+def splat(builder: ir.IRBuilder, number: ir.Value, lanes: int) -> ir.Value:
+    """Return a vector of ``lanes`` equal numbers, or the number for one lane."""
+    if lanes == 1:
         return number
-    first = body.line(f'insertelement {body.kind} undef, double {number}, i32 0')
-    return body.line(f'shufflevector {body.kind} {first}, {body.kind} undef, <{body.lanes} x i32> zeroinitializer')
+    first = builder.insert_element(numbers(lanes)(ir.Undefined), number, INT32(0))
+    return _shuffled(builder, first, first, [0] * lanes)
 
 
-def columns(body, address: str, length: int) -> list[str]:
-    """Return the names of the columns of rows of ``length`` numbers at an address, a row for each lane."""
-    if body.lanes == 1:
-        return [body.loaded(address, k) for k in range(length)]
+def row(builder: ir.IRBuilder, start: ir.Value, k: ir.Value, length: int) -> ir.Value:
+    """Return the address of row k of ``length`` numbers, for rows from an address on."""
+    return builder.add(start, builder.mul(k, WORD(8 * length)))
+
+
+def columns(builder: ir.IRBuilder, address: ir.Value, length: int, lanes: int) -> list[ir.Value]:
+    """Return the columns of rows of ``length`` numbers at an address, a row for each lane."""
+    if lanes == 1:
+        return [load(builder, NUMBER, address, 8 * k) for k in range(length)]
     found = []
     for first in range(0, length, TILE):
         width = min(TILE, length - first)
         parts = []
-        for lane in range(0, body.lanes, TILE):
-            rows = [
-                _resized(body, _load(body, address, 8 * (length * (lane + b) + first), width), width, TILE)
-                for b in range(TILE)
-            ]
-            parts.append(_transposed(body, rows)[:width])
-        found += [_joined(body, column) for column in zip(*parts, strict=True)]
+        for lane in range(0, lanes, TILE):
+            offsets = [8 * (length * (lane + b) + first) for b in range(TILE)]
+            rows = [_resized(builder, load(builder, numbers(width), address, it), TILE) for it in offsets]
+            parts.append(_transposed(builder, rows)[:width])
+        found += [_joined(builder, column) for column in zip(*parts, strict=True)]
     return found
 
 
-def write_rows(body, values: list[str], address: str) -> None:
+def write_rows(builder: ir.IRBuilder, values: Sequence[ir.Value], address: ir.Value, lanes: int) -> None:
     """Store values, which have a number for each lane, as the columns of rows at an address."""
-    if body.lanes == 1:
+    if lanes == 1:
         for k, value in enumerate(values):
-            _store(body, 'double', value, address, 8 * k)
+            store(builder, value, address, 8 * k)
         return
-    for lane in range(0, body.lanes, TILE):
+    for lane in range(0, lanes, TILE):
         for first in range(0, len(values), TILE):
-            some = [_part(body, value, lane) for value in values[first : first + TILE]]
+            some = [_part(builder, value, lane) for value in values[first : first + TILE]]
             width = len(some)
-            rows = _transposed(body, some + ['undef'] * (TILE - width))
-            for b, row in enumerate(rows):
-                offset = 8 * (len(values) * (lane + b) + first)
-                _store(body, _numbers(width), _resized(body, row, TILE, width), address, offset)
+            rows = _transposed(builder, some + [numbers(TILE)(ir.Undefined)] * (TILE - width))
+            for b, it in enumerate(rows):
+                store(builder, _resized(builder, it, width), address, 8 * (len(values) * (lane + b) + first))
 
 
-def row(body, start: str, length: int) -> str:
-    """Return the address of the first row of a block, for rows of ``length`` numbers from an address on."""
-    return body.line(f'add i64 {start}, {body.line(f"mul i64 %block_k, {8 * length}")}')
+def buffer(builder: ir.IRBuilder, count: int) -> ir.Value:
+    """Return the address of memory for ``count`` numbers on the stack."""
+    place = builder.alloca(ir.ArrayType(NUMBER, count))
+    place.align = 8 * TILE
+    return builder.ptrtoint(place, WORD)
 
 
-def target(body, result: str, size: int) -> str:
-    """Return the address where the results of a block are written: their rows at %rows, or %buffered."""
-    body.lines.append(f'  %rows = add i64 {result}, {body.line(f"mul i64 %block_k, {8 * size}")}')
-    return body.line('select i1 %bypass, i64 %buffered, i64 %rows')
+@contextmanager
+def loop(builder: ir.IRBuilder, first: ir.Value, end: ir.Value, step: int) -> Iterator[ir.Value]:
+    """Enter the body of a loop over ``range(first, end, step)``, with its index, and leave the loop behind it."""
+    before = builder.block
+    test, body, after = (builder.append_basic_block() for _ in range(3))
+    builder.branch(test)
+    builder.position_at_end(test)
+    k = builder.phi(WORD)
+    k.add_incoming(first, before)
+    builder.cbranch(builder.icmp_signed('<', k, end), body, after)
+    builder.position_at_end(body)
+    yield k
+    k.add_incoming(builder.add(k, WORD(step)), builder.block)
+    builder.branch(test)
+    builder.position_at_end(after)
 
 
-def loop_over_blocks(before: list[str], body, finite: str, size: int) -> list[str]:
-    """Return the lines that compute all blocks, ``body`` for each one with ``finite`` as its check.
-
-    ``size`` is the number of entries of a state's result. What comes ``before`` is computed once.
-    """
-    lanes, kind = body.lanes, body.kind
-    count, place = lanes * size, f'{kind}*' if TYPED else 'ptr'
-    block = [
-        *body.lines,
-        f'  %before = load {kind}, {place} %total',
-        f'  %sum = fadd {kind} %before, {finite}',
-        f'  store {kind} %sum, {place} %total',
-        '  br i1 %bypass, label %stream, label %written',
-        'stream:',
-        # numbers before the first whole cache line: -(address / 8) modulo TILE
-        '  %place = lshr i64 %rows, 3',
-        '  %minus = sub i64 0, %place',
-        f'  %ahead = and i64 %minus, {TILE - 1}',
-        f'  %rest = sub i64 {count}, %ahead',
-        f'  %lines = and i64 %rest, {-TILE}',
-        '  %whole = add i64 %ahead, %lines',
-        *_copy('head', 1, '0', '%ahead', 'stream'),
-        *_copy('line', TILE, '%ahead', '%whole', 'head_end'),
-        *_copy('tail', 1, '%whole', f'{count}', 'line_end'),
-        '  br label %written',
-        'written:',
-    ]
-    return [
-        'entry:',
-        f'  %buffer = alloca [{count} x double], align 64',
-        f'  %buffered = ptrtoint {f"[{count} x double]*" if TYPED else "ptr"} %buffer to i64',
-        f'  %total = alloca {kind}',
-        f'  store {kind} zeroinitializer, {place} %total',
-        '  %bypass = icmp ne i64 %streamed, 0',
-        *before,
-        *_loop('block', lanes, '0', '%count', 'entry', block, 'written'),
-        '  fence seq_cst',  # other cores then read the results of stores that bypass the caches
-        f'  %all = load {kind}, {place} %total',
-        f'  %are_finite = fcmp oeq {kind} %all, zeroinitializer',
-        f'  %bits = bitcast <{lanes} x i1> %are_finite to i{lanes}',
-        f'  %set = icmp eq i{lanes} %bits, -1',
-        '  %answer = zext i1 %set to i64',
-        '  ret i64 %answer',
-    ]
+def stream(builder: ir.IRBuilder, source: ir.Value, target: ir.Value, count: int) -> None:
+    """Copy ``count`` numbers from one address to another, whole cache lines of the target past the caches."""
+    # numbers before the first whole cache line: -(address / 8) modulo TILE
+    ahead = builder.and_(builder.sub(WORD(0), builder.lshr(target, WORD(3))), WORD(TILE - 1))
+    lines = builder.and_(builder.sub(WORD(count), ahead), WORD(-TILE))
+    whole = builder.add(ahead, lines)
+    _copy(builder, source, target, WORD(0), ahead, 1)
+    of_a_line = _copy(builder, source, target, ahead, whole, TILE)
+    of_a_line.align = 8 * TILE
+    of_a_line.set_metadata('nontemporal', builder.module.add_metadata([INT32(1)]))
+    _copy(builder, source, target, whole, WORD(count), 1)
 
 
-def _copy(label: str, step: int, first: str, end: str, then: str) -> list[str]:
-    """Return the loop that copies numbers from %buffered to %rows, whole cache lines past the caches."""
-    kind = 'double' if step == 1 else _numbers(step)
-    place, store = f'{kind}*' if TYPED else 'ptr', '8' if step == 1 else f'{8 * TILE}, !nontemporal !0'
-    lines = [
-        f'  %{label}_bytes = shl i64 %{label}_k, 3',
-        f'  %{label}_from = add i64 %buffered, %{label}_bytes',
-        f'  %{label}_to = add i64 %rows, %{label}_bytes',
-        f'  %{label}_source = inttoptr i64 %{label}_from to {place}',
-        f'  %{label}_place = inttoptr i64 %{label}_to to {place}',
-        f'  %{label}_value = load {kind}, {place} %{label}_source, align 8',
-        f'  store {kind} %{label}_value, {place} %{label}_place, align {store}',
-    ]
-    return _loop(label, step, first, end, then, lines, label)
+def _copy(
+    builder: ir.IRBuilder, source: ir.Value, target: ir.Value, first: ir.Value, end: ir.Value, step: int
+) -> ir.Instruction:
+    """Copy the numbers from ``first`` to ``end``, ``step`` at a time; return the instruction that stores them."""
+    with loop(builder, first, end, step) as k:
+        return store(builder, load(builder, numbers(step), row(builder, source, k, 1)), row(builder, target, k, 1))
 
 
-def _loop(label: str, step: int, first: str, end: str, then: str, lines: list[str], last: str) -> list[str]:
-    """Return a loop over %<label>_k; it follows the block ``then``, and its ``lines`` end in the block ``last``."""
-    return [
-        f'  br label %{label}_test',
-        f'{label}_test:',
-        f'  %{label}_k = phi i64 [{first}, %{then}], [%{label}_next, %{last}]',
-        f'  %{label}_left = icmp slt i64 %{label}_k, {end}',
-        f'  br i1 %{label}_left, label %{label}, label %{label}_end',
-        f'{label}:',
-        *lines,
-        f'  %{label}_next = add i64 %{label}_k, {step}',
-        f'  br label %{label}_test',
-        f'{label}_end:',
-    ]
+def _pointer(builder: ir.IRBuilder, kind: ir.Type, address: ir.Value, offset: int) -> ir.Value:
+    """Return the pointer to a value of a type at ``address`` + ``offset`` bytes."""
+    return builder.inttoptr(builder.add(address, WORD(offset)) if offset else address, kind.as_pointer())
 
 
-def _numbers(size: int) -> str:
-    """Return the type of a vector of ``size`` numbers, one number included."""
-    return f'<{size} x double>'
+def _shuffled(builder: ir.IRBuilder, one: ir.Value, other: ir.Value, entries: Sequence[int]) -> ir.Value:
+    """Return the vector of these entries of two vectors; indices of the second follow those of the first."""
+    return builder.shuffle_vector(one, other, _mask(tuple(entries)))
 
 
-def _load(body, address: str, offset: int, width: int) -> str:
-    """Return the name of a vector of ``width`` numbers from memory."""
-    kind = _numbers(width)
-    return body.line(f'load {kind}, {pointer(body, kind, address, offset)}, align 8')
+@cache
+def _mask(entries: tuple[int, ...]) -> ir.Constant:
+    """Return indices of entries as a constant."""
+    return ir.Constant(ir.VectorType(INT32, len(entries)), entries)
 
 
-def _store(body, kind: str, value: str, address: str, offset: int) -> None:
-    """Store a number, or a vector of some, to memory."""
-    body.lines.append(f'  store {kind} {value}, {pointer(body, kind, address, offset)}, align 8')
+def _resized(builder: ir.IRBuilder, vector: ir.Value, size: int) -> ir.Value:
+    """Return a vector of ``size`` entries that begins as ``vector`` does; further ones are arbitrary."""
+    last = vector.type.count - 1
+    return vector if size == last + 1 else _shuffled(builder, vector, vector, [min(k, last) for k in range(size)])
 
 
-def _shuffled(body, one: str, other: str, size: int, entries: list[int]) -> str:
-    """Return the name of these entries of two vectors; indices of the second follow those of the first."""
-    places = ', '.join(f'i32 {k}' for k in entries)
-    kind = _numbers(size)
-    return body.line(f'shufflevector {kind} {one}, {kind} {other}, <{len(entries)} x i32> <{places}>')
-
-
-def _resized(body, vector: str, size: int, wanted: int) -> str:
-    """Return the name of a vector of ``wanted`` entries that begins as ``vector`` does; further ones are arbitrary."""
-    if size == wanted:
-        return vector
-    return _shuffled(body, vector, vector, size, [min(k, size - 1) for k in range(wanted)])
-
-
-def _transposed(body, rows: list[str]) -> list[str]:
-    """Return the names of the columns of TILE vectors of TILE numbers."""
+def _transposed(builder: ir.IRBuilder, rows: Sequence[ir.Value]) -> list[ir.Value]:
+    """Return the columns of TILE vectors of TILE numbers."""
     rows, half = list(rows), TILE // 2
     while half:
         # swap the off-diagonal half x half blocks of rows i and i + half
@@ -197,17 +154,18 @@ def _transposed(body, rows: list[str]) -> list[str]:
         far = [j + half if not j & half else TILE + j for j in range(TILE)]
         for i in (i for i in range(TILE) if not i & half):
             pair = rows[i], rows[i + half]
-            rows[i], rows[i + half] = (_shuffled(body, *pair, TILE, entries) for entries in (near, far))
+            rows[i], rows[i + half] = (_shuffled(builder, *pair, entries) for entries in (near, far))
         half //= 2
     return rows
 
 
-def _joined(body, parts: tuple[str, ...]) -> str:
-    """Return the name of the vector of all entries of one or two vectors of TILE numbers."""
-    return parts[0] if len(parts) == 1 else _shuffled(body, parts[0], parts[1], TILE, list(range(2 * TILE)))
+def _joined(builder: ir.IRBuilder, parts: Sequence[ir.Value]) -> ir.Value:
+    """Return the vector of all entries of one or two vectors of TILE numbers."""
+    return parts[0] if len(parts) == 1 else _shuffled(builder, parts[0], parts[1], range(2 * TILE))
 
 
-def _part(body, vector: str, first: int) -> str:
-    """Return the name of TILE entries of a vector, from ``first`` on."""
-    entries = list(range(first, first + TILE))
-    return vector if body.lanes == TILE else _shuffled(body, vector, vector, body.lanes, entries)
+def _part(builder: ir.IRBuilder, vector: ir.Value, first: int) -> ir.Value:
+    """Return TILE entries of a vector, from ``first`` on."""
+    if vector.type.count == TILE:
+        return vector
+    return _shuffled(builder, vector, vector, range(first, first + TILE))

@@ -16,24 +16,24 @@ from robot_dynamics_ros.kernels.sincos import sincos
 
 
 class Operation(NamedTuple):
-    """How an operation on numbers is written: as an expression in C, and as an instruction of LLVM on a ``kind``."""
+    """How an operation on numbers is written: as an expression in C, and as an instruction or function of LLVM."""
 
     c: str
     llvm: str
 
 
 OPERATIONS = {
-    '+': Operation('{} + {}', 'fadd {kind} {0}, {1}'),
-    '-': Operation('{} - {}', 'fsub {kind} {0}, {1}'),
-    '*': Operation('{} * {}', 'fmul {kind} {0}, {1}'),
-    '/': Operation('{} / {}', 'fdiv {kind} {0}, {1}'),
-    'neg': Operation('-{}', 'fneg {kind} {0}'),
+    '+': Operation('{} + {}', 'fadd'),
+    '-': Operation('{} - {}', 'fsub'),
+    '*': Operation('{} * {}', 'fmul'),
+    '/': Operation('{} / {}', 'fdiv'),
+    'neg': Operation('-{}', 'fneg'),
     # -0 stays -0, which 1 - abs(q) of sincos does not tell from 0
-    'abs': Operation('{0} < 0.0 ? -{0} : {0}', 'call {kind} @llvm.fabs.{name}({kind} {0})'),
-    'sqrt': Operation('sqrt({})', 'call {kind} @llvm.sqrt.{name}({kind} {0})'),
-    'fma': Operation('fma({}, {}, {})', 'call {kind} @llvm.fma.{name}({kind} {0}, {kind} {1}, {kind} {2})'),
+    'abs': Operation('{0} < 0.0 ? -{0} : {0}', 'llvm.fabs'),
+    'sqrt': Operation('sqrt({})', 'llvm.sqrt'),
+    'fma': Operation('fma({}, {}, {})', 'llvm.fma'),
 }
-"""Operations of a trace, beside inputs, sines and cosines. LLVM's own functions end in the name of the kind."""
+"""Operations of a trace, beside inputs, sines and cosines."""
 EXACT_FACTORS = (0.0, 1.0, -1.0)
 """Products with these are exact: a sum with such a product has the same bits, fused or not."""
 

@@ -1,6 +1,7 @@
 """Blocks of states: every number of a row reaches its place, and nothing beside the rows is read or written."""
 
 import ctypes
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -20,17 +21,18 @@ UNTOUCHED = -1.0
 RUN = ctypes.CFUNCTYPE(ctypes.c_bool, *[ctypes.c_int64] * 6)(native.RUN)
 
 
-def reversed_rows(width: int) -> StraightLine:
-    """Return code that writes the numbers of q in reverse, and a constant."""
+def reversed_rows(width: int, constants: Sequence[float] = (7.0,)) -> StraightLine:
+    """Return code that writes the numbers of q in reverse, and constants."""
     tape, inputs = Tape(), {'q': width}
-    results = [*tape.inputs('q', width)[::-1], 7.0]
+    results = [*tape.inputs('q', width)[::-1], *constants]
     return StraightLine('turned', inputs, results, _check(tape, results, inputs, ()))
 
 
 def programs_of(code: StraightLine, width: int, lanes: int) -> tuple[list[np.ndarray], list[LoadedCode]]:
     """Return the programs that compute states by blocks and one after the other, and the code that they need."""
     rows, blocks = LoadedCode(host_object(of_one_state(code))), LoadedCode(host_object(of_blocks(code, lanes)))
-    steps = [(rows.address('turned_state'), 0, [(VECTOR, 0, 8 * width), (RUNTIME, 0, 0), (RESULT, 0, 8 * width + 8)])]
+    words = [(VECTOR, 0, 8 * width), (RUNTIME, 0, 0), (RESULT, 0, 8 * len(code.results))]
+    steps = [(rows.address('turned_state'), 0, words)]
     by_blocks = words_of_program(steps, blocks.address('turned_blocks'), lanes)
     return [by_blocks, words_of_program(steps)], [rows, blocks]
 
@@ -65,3 +67,15 @@ def test_one_number_that_is_not_finite_is_told(value, state):
     assert all(call(program, q, target, 0, streamed) for program in programs for streamed in (0, 1))
     q[state, 1] = value
     assert not any(call(program, q, target, 0, streamed) for program in programs for streamed in (0, 1))
+
+
+@pytest.mark.parametrize('lanes', [8, 16])
+def test_constants_are_exact(lanes):
+    constants = [0.0, -0.0, 0.1, -1 / 3, 5e-324, -2.5e-310, np.finfo(float).max, np.inf, -np.inf, np.nan]
+    programs, _code = programs_of(reversed_rows(1, constants), 1, lanes)
+    q = np.full((lanes, 1), 0.5)
+    expected = np.array([[0.5, *constants]] * lanes)
+    for program in programs:
+        target = np.empty(expected.size)
+        assert call(program, q, target, 0, 0)
+        assert target.tobytes() == expected.tobytes()
