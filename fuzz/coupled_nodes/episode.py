@@ -175,7 +175,8 @@ class Episode(Graph):
             self.found.index += 1
             self.found.counts['feedforward torques'] += 1
             stamp = graph.nanoseconds(message.header.stamp)
-            self.watches[CONTROLLER].feedforward(stamp, np.array(message.effort))
+            motion = np.array([message.position, message.velocity])
+            self.watches[CONTROLLER].feedforward(stamp, motion, np.array(message.effort))
             self.nodes.give(CONTROLLER, NAMED[FEEDFORWARD], serialize_message(message))
 
     def trajectory(self) -> None:

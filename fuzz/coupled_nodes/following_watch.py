@@ -22,6 +22,9 @@ SPREAD = 1.0
 """Time for which payload or gravity of two nodes may differ, s."""
 ADAPTED = 0.05
 """By how much an adaptation that hardly moves changes a torque, relative to its largest part."""
+APART, APART_DOUBT = 0.1, 0.5
+"""rad or m by which the motion of a feedforward torque may be off where it begins, twice that later; share of it that
+is uncertain."""
 WEIGHTLESS = np.zeros(3)
 
 
@@ -195,14 +198,17 @@ class ControllerWatch(FollowingWatch):
         super().forget_motion(certain)
         if certain:
             self._holds: list[np.ndarray] = []  # where the arm may be held
-            self._torques: dict[int, list] = {}  # stamp and torque, by the start of the trajectory that they may follow
+            # stamp, motion and torque, by the start of the trajectory that they may follow
+            self._torques: dict[int, list] = {}
         self._measures = True  # whether holding may begin at the next state
 
-    def feedforward(self, stamp: int, effort: np.ndarray) -> None:
-        """Record a feedforward torque; one that is not finite removes those before."""
+    def feedforward(self, stamp: int, motion: np.ndarray, effort: np.ndarray) -> None:
+        """Record a feedforward torque along ``motion`` (2, n); one that is not finite removes those before."""
         start = self.nodes.follows(FEEDFORWARD)
         before = [each for each in self._torques.get(start, ()) if each[0] == stamp]
-        self._torques = {**self._torques, start: [*before, (stamp, effort)]} if np.isfinite(effort).all() else {}
+        self._torques = (
+            {**self._torques, start: [*before, (stamp, motion, effort)]} if np.isfinite(effort).all() else {}
+        )
 
     def law(self, state: State) -> tuple[list[Option], bool]:
         """Return the torques along the trajectory that is followed, or those that hold the arm."""
@@ -272,8 +278,16 @@ class ControllerWatch(FollowingWatch):
             return [0.0], True
         limit, fits = self.settings.feedforward_age_limit * SECOND, self._fits()
         torques = [each for start in plan.alike for each in self._torques.get(start, ())]
-        found = [effort for of, effort in torques if abs(stamp - of) <= limit]
-        return (found if fits is not False else []), bool(fits and found)
+        near = [each for each in torques if abs(stamp - each[0]) <= limit]
+        found = [effort for of, motion, effort in near if self._distance(plan, stamp, of, motion) <= 2.0 + APART_DOUBT]
+        alike = [self._distance(plan, stamp, of, motion) <= 1.0 - APART_DOUBT for of, motion, _ in near]
+        return (found if fits is not False else []), bool(fits and found and all(alike))
+
+    def _distance(self, plan: Plan, stamp: int, of: int, motion: np.ndarray) -> float:
+        """Return how far the motion of a torque is from that of this node, by ``APART``."""
+        own, passing = self.nodes.reference(self.name), STREAM * plan.is_point + abs(stamp - of) / SECOND
+        room = APART + passing * np.maximum(np.abs(own[1]), np.abs(motion[1]))
+        return float((np.abs(self.arm.distance(motion[0], own[0])) / room).max())
 
     def _fits(self) -> bool | None:
         """Return whether the producer's torque may be added; None: both are correct."""

@@ -346,7 +346,8 @@ def second_feedforward(e: Episode) -> None:
     e.follow()
     e.nodes.give(CONTROLLER, f'{NAMED[FEEDFORWARD]}/info', serialize_message(info), gid=STRANGER)
     for _ in range(e.random.randint(3, 20)):
-        torque = graph.joint_state(e.arm.names, e.nodes.now, [], [], e.messages.vector(20.0))
+        q, qd, _ = e.nodes.reference(CONTROLLER)
+        torque = graph.joint_state(e.arm.names, e.nodes.now, q, qd, e.messages.vector(20.0))
         e.nodes.give(CONTROLLER, NAMED[FEEDFORWARD], serialize_message(torque), gid=STRANGER)
         e.rounds(1, relay='after')  # or the torque of the usual publisher would always be the newest
     e.states()

@@ -5,6 +5,7 @@ import numpy as np
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.law import Result
 from robot_dynamics_ros.control.lead import (
+    BEGIN,
     JOIN,
     MOVING,
     PASSAGE,
@@ -36,8 +37,9 @@ class Followed:
     The thread that follows writes: ``has_state``, a state arrived after the trajectory; ``due_since``, stamp of the
     first state at or after the start, ns; ``in_force``, it has replaced the trajectory before it; ``begun``, its motion
     was sampled; ``dropped``, the reason why it is not followed any more; ``stretched``, the joint for whose limits, and
-    by how many s, the lead is longer than asked. The other one writes ``is_replaced``: another one came before it was
-    in force; and ``later_than``, the start of an earlier copy of the same trajectory, ns.
+    by how many s, the lead is longer than asked; ``apart``, why a feedforward torque was that of another lead. The
+    other one writes ``is_replaced``: another one came before it was in force; and ``later_than``, the start of an
+    earlier copy of the same trajectory, ns.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Followed:
         self.due_since = self.later_than = 0
         self.stands = False
         self.dropped: Result | None = None
+        self.apart: Result | None = None
         self.stretched: tuple[int, float] | None = None
         self.announcement = b''  # what a publisher of the torque sends before the first torque
 
@@ -91,12 +94,21 @@ class Followed:
         times = self._led.times
         return bool(t > times[JOIN] and t - times[SHIFT] > self._last_time + TIME_RESOLUTION)
 
+    @property
+    def patience(self) -> float:
+        """By how much the trajectory may be joined later than asked, s."""
+        return LATEST_JOIN if self.point is None else LATEST_POINT
+
     def join(self, t: float, earliest: float) -> int:
         """Lead from the reference at ``t`` to the trajectory, ``earliest`` s from the start; return as ``Led``."""
-        found = self._lead(t, earliest, earliest + (LATEST_JOIN if self.point is None else LATEST_POINT))
+        found = self._lead(t, earliest, earliest + self.patience)
         if found >= STRETCHED:
             self.stretched = found - STRETCHED, float(self._led.times[JOIN]) - earliest
         return found
+
+    def sample_at(self, stamp: int) -> None:
+        """Write the motion at a stamp (ns), or where it begins later."""
+        self.sample(max(self.time(stamp), float(self._led.times[BEGIN])))
 
     def expect(self, t: float) -> np.ndarray:
         """Return position, velocity and acceleration (3, n) without a lead at ``t``, or at its first point."""

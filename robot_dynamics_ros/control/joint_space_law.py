@@ -21,6 +21,9 @@ class FeedforwardSource(Protocol):
     age_limit: int
     """Largest difference between the stamps of this torque and of a state, ns."""
 
+    apart: Result | None
+    """The last fault, where it is that the torque leads to the same trajectory from elsewhere."""
+
     def fault(self, stamp: int, plan: Followed | None) -> Result | None:
         """Return why there is no torque along ``plan`` for the state of ``stamp`` (ns), or None if there is one."""
 
@@ -104,11 +107,18 @@ class JointSpaceLaw:
         """Return whether ``plan`` begins at the state of ``stamp`` (ns): it waits for its first feedforward torque.
 
         Meanwhile the arm is held, or the trajectory goes on that is being followed; at most for the age limit of that
-        torque.
+        torque. Where the torque leads to the same trajectory from elsewhere, both motions may become one until ``plan``
+        can be joined no more: then it is refused.
         """
-        if self._feedforward is None or self._feedforward.fault(stamp, plan) is None:
+        feedforward = self._feedforward
+        fault = None if feedforward is None else feedforward.fault(stamp, plan)
+        if feedforward is None or fault is None:
             return True
-        return stamp - plan.due_since > self._feedforward.age_limit
+        if fault is not feedforward.apart:
+            return stamp - plan.due_since > feedforward.age_limit
+        if plan.time(stamp) > max(plan.first_time, plan.time(plan.due_since)) + plan.patience:
+            self._source.refuse(plan, fault.reason)
+        return False
 
     def _hold_end(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque that holds the arm at the last point of the trajectory."""

@@ -52,8 +52,9 @@ class TrajectoryFollower:
     prepare : callable
         Called with each ``Followed`` before it is handed over, by the thread that received it.
     may_begin : callable
-        Called with a ``Followed`` and the stamp (ns) of the state at which it would begin. Where it returns False, the
-        trajectory before goes on for this state. The thread that follows calls it.
+        Called with a ``Followed`` and the stamp (ns) of the state at which it would begin, with the reference in force
+        in the array of the motion. Where it returns False, the trajectory before goes on for this state. The thread
+        that follows calls it.
     announce : callable
         Called likewise with a ``Followed`` that begins at this state.
     """
@@ -131,7 +132,7 @@ class TrajectoryFollower:
     def stop(self) -> None:
         """Drop all trajectories without a report."""
         with self._receiving:
-            self._plans, self._newest = (), None
+            self._plans, self._newest, self.unreached = (), None, ''
 
     def follows(self, plan: Followed | None) -> bool:
         """Return whether ``plan`` is being followed, or may be."""
@@ -156,7 +157,7 @@ class TrajectoryFollower:
             return NO_TRAJECTORY
         newest, before = plans[-1], self.plan if self.plan in plans else None  # no more after a stop
         settled = newest.in_force and newest.has_state  # nothing comes after the newest one
-        self.plan = plan = newest if settled else self._due(plans, state.stamp)
+        self.plan = plan = newest if settled else self._due(plans, state, before)
         if plan is None:
             return NOT_BEGUN
         if plan.dropped is not None:
@@ -166,9 +167,7 @@ class TrajectoryFollower:
         t = plan.time(state.stamp)
         why = self.start.begin(plan, t, state, before)
         if why and self.start.goes_on:
-            self.unreached = f'trajectory refused: {why}; the one before goes on'
-            self._report(self.unreached)
-            plan.is_replaced = True
+            self.refuse(plan, f'{why}; the one before goes on')
             return self._go_back(before, state)
         if not why and not self.announce(plan):
             return self._go_back(before, state)
@@ -205,6 +204,12 @@ class TrajectoryFollower:
         plan = self.plan
         return plan is not None and state.pause > INTERRUPTION and state.stamp - plan.due_since > INTERRUPTION_NS
 
+    def refuse(self, plan: Followed, why: str) -> None:
+        """Do not begin ``plan``, and report why; called by the thread that follows."""
+        self.unreached = f'trajectory refused: {why}'
+        self._report(self.unreached)
+        plan.is_replaced = True
+
     def end(self, reason: str) -> None:
         """Drop ``plan``; called by the thread that follows."""
         if self.plan:
@@ -217,15 +222,16 @@ class TrajectoryFollower:
         before = None if newest is None or newest.dropped is not None else newest.point
         return StreamPoint(point, before, self._turn, self.start.limits, as_sent)
 
-    def _due(self, plans: tuple[Followed, ...], stamp: int) -> Followed | None:
-        """Return the trajectory that is in force at ``stamp`` (ns), or may begin then."""
-        found = None
+    def _due(self, plans: tuple[Followed, ...], state: MeasuredState, before: Followed | None) -> Followed | None:
+        """Return the trajectory that is in force at ``state``, or may begin there in place of ``before``."""
+        found, stamp = None, state.stamp
         for plan in reversed(plans):
             plan.has_state = True
             if found is not None:
                 continue
             if not plan.in_force and not plan.is_replaced and plan.due <= stamp:
                 plan.due_since = plan.due_since or stamp
+                self.start.write_reference(before, state)
                 if self.may_begin(plan, stamp):
                     found = plan
             elif plan.in_force:

@@ -6,7 +6,7 @@ The reference in force is, at the stamp of the state at which a trajectory begin
 2. the position at which a controller holds the arm, at rest: measuring it again would drop the position error that
    carries what the model lacks;
 3. where another node holds the arm, and the way to the trajectory is shorter than ``KNOWN_WAY``: the trajectory itself,
-   or a place from which its first point is reached from rest by a constant acceleration;
+   or a place from which its first point is reached from rest by a constant acceleration, if the arm is near it;
 4. the measured state.
 """
 
@@ -19,6 +19,7 @@ from robot_dynamics_ros.control.continuous_joints import nearest, turns
 from robot_dynamics_ros.control.followed import Followed
 from robot_dynamics_ros.control.law import INTERRUPTION, MeasuredState
 from robot_dynamics_ros.control.lead import MIN_LEAD, OUTSIDE, TOO_LONG, Limits
+from robot_dynamics_ros.control.motion_agreement import POSITION
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.robot import Robot
@@ -98,10 +99,12 @@ class TrajectoryStart:
         earliest = max(plan.first_time, t + MIN_LEAD)
         if plan.point is not None:
             earliest = plan.point.earliest(t, plan.first_time, state.period)
-        expected, moves = plan.expect(t), self._write_reference(before, state)
+        expected, moves = plan.expect(t), self.write_reference(before, state)
         stands = moves and before is not None and before.stands and plan.continues(before)
         if self.held is None and (stands or not moves) and earliest - t < KNOWN_WAY:
-            plan.stands = self._assume(expected, earliest - t if t < plan.first_time or plan.point else 0.0)
+            away = earliest - t if t < plan.first_time or plan.point else 0.0
+            if stands or self._is_near(state.q, expected[0] - 0.5 * away * expected[1]):
+                plan.stands = self._assume(expected, away)
         remaining = (earliest if moves else plan.first_time) - t
         k = self._farther(expected[0], state.q, max(remaining, 0.0), moves)
         self.goes_on = moves and k == NEAR
@@ -126,7 +129,7 @@ class TrajectoryStart:
         k = self._farther(expected, q, 0.0, False)
         return '' if k == NEAR else self._too_far(k, expected, q)
 
-    def _write_reference(self, before: Followed | None, state: MeasuredState) -> bool:
+    def write_reference(self, before: Followed | None, state: MeasuredState) -> bool:
         """Write the reference in force at ``state``; return whether it is that of ``before``."""
         desired = self._desired
         if before is not None and before.begun and before.dropped is None and state.pause <= INTERRUPTION:
@@ -138,6 +141,10 @@ class TrajectoryStart:
         desired[1] = state.qd if held is None and state.has_velocity else 0.0
         desired[2] = 0.0
         return False
+
+    def _is_near(self, q: np.ndarray, place: np.ndarray) -> bool:
+        """Return whether the arm at q (n) may be held at a place (n), but for its position error."""
+        return bool((np.abs(nearest(q - place, self._turn)) <= POSITION).all())
 
     def _assume(self, expected: np.ndarray, away: float) -> bool:
         """Write a reference on the trajectory, or from which its first state (3, n) is reached in ``away`` s.

@@ -29,7 +29,8 @@ class ControllerLaw:
         positions = PositionLimits(arm.robot, node.value('position_limit_tolerance'))
         self.follower = TrajectoryFollower(arm.robot, self._desired, tolerance, node.refuse, limit, positions)
         self._position = HoldPosition(arm.robot, tolerance, node.refuse)
-        self.feedforward = FeedforwardInput(node, arm, node.value('feedforward_age_limit'))
+        age_limit, limits = node.value('feedforward_age_limit'), self.follower.start.limits
+        self.feedforward = FeedforwardInput(node, arm, age_limit, self._desired, limits)
         self.fields: dict[str, str] = {}
         self._adaptation: Adaptation | None = None
         self._limit: SamplingLimit | None = None

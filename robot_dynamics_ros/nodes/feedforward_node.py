@@ -51,8 +51,8 @@ class FeedforwardNode(BaseNode):
         arm = ControlledArm(self, list(self.value('compensation')))
         terms, residual = checked_terms(arm.policy.terms), residual_of(self)
         info = TorqueInfoPublisher(self, arm, 'feedforward_torque', terms, self.value('source'))
-        output = TorqueTopics(self, arm, 'feedforward_torque', info)
         desired = np.zeros((3, arm.robot.nv))
+        output = TorqueTopics(self, arm, 'feedforward_torque', info, desired)
         trajectory: TrajectoryInput | None = None
         source: TrajectoryFollower | ControllerStateInput
         warns: Callable[[], list[str]] | None = None

@@ -69,18 +69,26 @@ class CommandArray:
 
 
 class NamedTorque:
-    """The torque as JointState: names and efforts, the state's stamp, the base link as frame_id."""
+    """The torque as JointState: names and efforts, the state's stamp, the base link as frame_id.
 
-    def __init__(self, node, topic: str):
-        """Publish on ``topic`` of a BaseNode."""
-        message = JointState(name=list(node.robot.joint_names), effort=[0.0] * node.robot.nv)
+    That of a motion has its positions and velocities, too.
+    """
+
+    def __init__(self, node, topic: str, desired: np.ndarray | None = None):
+        """Publish on ``topic`` of a BaseNode, with what ``desired`` (3, n) holds then; None: with efforts alone."""
+        zeros = [0.0] * node.robot.nv
+        message = JointState(name=list(node.robot.joint_names), effort=zeros)
+        if desired is not None:
+            message.position = message.velocity = zeros
         message.header.frame_id = node.robot.link_names[0]
-        self._buffer = JointStateBuffer.of(message)
+        self._buffer, self._motion = JointStateBuffer.of(message), None if desired is None else tuple(desired[:2])
         self._write = self._buffer.writer()
         self._send = RawPublisher(node, JointState, topic).send
 
     def publish(self, stamp: int, torque: np.ndarray) -> None:
         """Publish ``torque`` (n, N m) with ``stamp`` (ns)."""
+        if self._motion is not None:
+            self._buffer.position[:], self._buffer.velocity[:] = self._motion
         self._write(torque, stamp)
         self._send(bytes(self._buffer))
 
@@ -91,10 +99,13 @@ class TorqueTopics:
     ``command_topic`` is that of the latter, '' without one.
     """
 
-    def __init__(self, node, arm, topic: str, info: TorqueInfoPublisher):
-        """Publish on ``topic`` and ``topic``/commands of a BaseNode, and by ``info``; ``arm`` is its ControlledArm."""
+    def __init__(self, node, arm, topic: str, info: TorqueInfoPublisher, desired: np.ndarray | None = None):
+        """Publish on ``topic`` and ``topic``/commands of a BaseNode, and by ``info``; ``arm`` is its ControlledArm.
+
+        ``desired`` (3, n) is the motion that the torques follow; None: they follow none.
+        """
         self.info = info
-        self._named = NamedTorque(node, topic)
+        self._named = NamedTorque(node, topic, desired)
         self._commands = CommandArray(node, arm, f'{topic}/commands') if arm.policy.takes_commands else None
         self.command_topic = self._commands.command_topic if self._commands else ''
 

@@ -23,7 +23,7 @@ ACCELERATIONS = np.full(6, np.inf)
 class Fed:
     """A follower and the law, whose feedforward torques are of the plans in ``known``; states come 5 ms apart."""
 
-    age_limit = AGE_LIMIT
+    age_limit, apart = AGE_LIMIT, None
 
     def __init__(self):
         self.told, self.desired, self.known, self.effort = [], np.zeros((3, 6)), set(), np.zeros(6)

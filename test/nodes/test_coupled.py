@@ -230,8 +230,7 @@ def with_info(graph, changed, followed, published=True):
 def stream(graph):
     def send():
         stamp = graph.now()
-        torque = JointState(name=NAMES, effort=FEEDFORWARD_TORQUE.tolist())
-        graph.send('fake/feedforward_torque', ros.stamped(torque, stamp))
+        graph.send('fake/feedforward_torque', ros.joint_state(NAMES, stamp, A, REST, FEEDFORWARD_TORQUE))
         graph.send('fake/joint_states', ros.joint_state(NAMES, stamp, Q, REST))
 
     return graph.repeating(send, 0.02)

@@ -113,7 +113,7 @@ def test_a_bad_state_gets_no_torque_but_a_reason_and_the_next_good_one_a_torque(
 def test_velocities_may_be_missing(graph, start, velocity):
     message, motion = quintic(start)
     graph.follow(NODE, message)
-    assert_torque(answer(graph, at(start, 0.5), velocity=velocity), *motion(0.5))
+    assert_torque(answer(graph, at(start, 0.5), motion(0.5)[0], velocity), *motion(0.5))
 
 
 def test_torque_is_clamped_to_the_effort_limit_and_counted(graph, start):
@@ -182,12 +182,12 @@ def test_configured_again_with_other_parameters(graph, start):
     with graph.parameters(NODE, compensation=['gravity'], gravity=[0.0, 9.81, 0.0]):
         message, motion = quintic(start)
         graph.follow(NODE, message)
-        torque = answer(graph, at(start, 0.5))
+        torque = answer(graph, at(start, 0.5), motion(0.5)[0])
         expected = ROBOT.with_gravity((0.0, 9.81, 0.0)).gravity_torque(motion(0.5)[0])
         np.testing.assert_allclose(torque.effort, expected, rtol=0, atol=1e-9)
         assert graph.terms('feedforward_torque') == ['gravity']
     graph.follow(NODE, message)
-    assert_torque(answer(graph, at(start, 0.5)), *motion(0.5))
+    assert_torque(answer(graph, at(start, 0.5), motion(0.5)[0]), *motion(0.5))
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_compensation_chooses_terms_whatever_their_order(graph, start, terms, in
     with graph.parameters(NODE, compensation=terms):
         message, motion = quintic(start)
         graph.follow(NODE, message)
-        torque = answer(graph, at(start, 0.5))
+        torque = answer(graph, at(start, 0.5), motion(0.5)[0])
         assert graph.terms('feedforward_torque') == in_order
     q, qd, qdd = motion(0.5)
     parts = {
@@ -218,7 +218,7 @@ def test_a_residual_is_one_more_term_where_it_is_asked_for(graph, start, tmp_pat
     with graph.parameters(NODE, compensation=terms, residual_file=str(tmp_path / 'residual.yaml')):
         message, motion = quintic(start)
         graph.follow(NODE, message)
-        torque = answer(graph, at(start, 0.5))
+        torque = answer(graph, at(start, 0.5), motion(0.5)[0])
         assert graph.terms('feedforward_torque') == ['gravity', 'friction', 'residual']
     q, qd, _ = motion(0.5)
     expected = ROBOT.gravity_torque(q) + ROBOT.friction_torque(qd)

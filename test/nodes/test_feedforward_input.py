@@ -45,7 +45,8 @@ class Consumer:
         self.time, self.receive, self.warnings = 100.0, None, []
         monkeypatch.setattr(time, 'monotonic', lambda: self.time)
         self.publishers = [FIRST]
-        self.input = FeedforwardInput(self, self, 0.05)
+        self.desired = np.zeros((3, 6))
+        self.input = FeedforwardInput(self, self, 0.05, self.desired, LIMITS)
         self.told = 0
 
     def create_guard_condition(self, callback):
@@ -87,9 +88,10 @@ class Consumer:
         if then:
             self.feed(of=publisher)
 
-    def feed(self, stamp=STAMP, effort=1.0, of=None):
-        """Receive a torque."""
-        message = ros.stamped(JointState(name=list(ROBOT.joint_names), effort=[effort] * 6), stamp)
+    def feed(self, stamp=STAMP, effort=1.0, of=None, position=0.0, velocity=0.0):
+        """Receive a torque along a motion."""
+        numbers = ([value] * 6 for value in (position, velocity, effort))
+        message = ros.joint_state(list(ROBOT.joint_names), stamp, *numbers)
         self.input.on_torque(serialize_message(message), known((of or FIRST) + b't'))
 
     def added(self, stamp=STAMP, plan=None):
@@ -263,7 +265,7 @@ def test_without_gids_two_publishers_are_refused(consumer):
     consumer.input.on_info(serialize_message(TorqueInfo()), {})
     consumer.publishers.append(SECOND_ONE)
     consumer.input.reset()
-    other = FeedforwardInput(consumer, consumer, 0.05)
+    other = FeedforwardInput(consumer, consumer, 0.05, consumer.desired, LIMITS)
     other.on_info(serialize_message(TorqueInfo()), {})
     other.producers.look()
     assert 'cannot be distinguished' in other.fault(STAMP, PLAN).reason
@@ -327,6 +329,28 @@ def test_a_torque_along_a_neighbouring_point_of_a_stream_is_added(consumer):
     other = StreamPoint(points[2].point.point, None, turn, LIMITS)
     alone = Followed(points[2].start, points[2].start, point, np.zeros((3, 6)), LIMITS, True, other)
     assert 'it follows another trajectory' in consumer.added(plan=alone)
+
+
+def test_a_torque_that_leads_from_elsewhere_is_not_added_and_is_a_warning(consumer):
+    consumer.tell(then=False)
+    consumer.feed(position=0.3)
+    reason = consumer.added(plan=plan())
+    assert 'it leads to the trajectory from elsewhere' in reason and "'shoulder_joint' 0.300 rad or m" in reason
+    assert consumer.input.apart is not None and consumer.input.warnings() == [consumer.input.apart.reason]
+    consumer.time += 2.0
+    assert consumer.input.warnings() == []  # of a motion that is over
+    consumer.desired[0] = 0.3
+    assert consumer.added(plan=plan()) == 1.0 and consumer.input.apart is None
+
+
+@pytest.mark.parametrize('field', ['position', 'velocity'])
+def test_a_torque_without_its_motion_is_refused(consumer, field):
+    consumer.tell(then=False)
+    numbers = {'position': [0.0] * 6, 'velocity': [0.0] * 6, 'effort': [1.0] * 6, field: []}
+    message = ros.stamped(JointState(name=list(ROBOT.joint_names), **numbers), STAMP)
+    consumer.input.on_torque(serialize_message(message), known(FIRST + b't'))
+    assert consumer.added() == 'no feedforward torque for this state'
+    assert '6 joints have 0' in consumer.warnings[-1]
 
 
 def test_where_the_start_is_not_exact_that_of_the_torque_counts(consumer):

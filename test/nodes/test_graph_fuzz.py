@@ -14,6 +14,7 @@ from robot_dynamics_ros.control.gravity_law import GravityLaw
 from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.joint_space_law import NO_FEEDFORWARD, JointSpaceLaw
 from robot_dynamics_ros.control.law import TORQUE
+from robot_dynamics_ros.control.motion_agreement import MotionAgreement
 from robot_dynamics_ros.control.position_limits import PositionLimits
 from robot_dynamics_ros.control.ramp import Ramp
 from robot_dynamics_ros.control.state_gate import ACCEPTED, StateGate
@@ -263,7 +264,7 @@ FAULTS = {
         'TERMS',
         'trajectory',
         TrajectoryStart,
-        '_write_reference',
+        'write_reference',
         _from_the_arm,
     ),
     'a lead has no limits': ('TERMS', 'trajectory', controller_law, 'acceleration_limits', _without_limits),
@@ -276,6 +277,9 @@ FAULTS = {
     'a feedforward torque of any age is added': ('TERMS', 'lose_feedforward', FeedforwardInput, 'fault', _of_any_age),
     'a feedforward torque of another trajectory is added': (
         *('TERMS', 'lose_feedforward', Torques, 'belongs_to', lambda *_: True),
+    ),
+    'a feedforward torque that leads from elsewhere is added': (
+        *('TERMS', 'trajectory restart', MotionAgreement, 'fault', lambda *_: None),
     ),
     'a feedforward torque of another publisher is added': (
         *('TERMS', 'second_feedforward', Producers, 'accepts', lambda *_: True),

@@ -137,7 +137,7 @@ def test_along_a_ramp_the_time_at_which_a_state_comes_decides_what_is_carried(gr
 
 def test_a_trajectory_is_followed_with_what_is_carried(graph):
     start = later(graph)
-    motion = ros.trajectory(NAMES, start, (0.0, A, RATE_A, REST), (2000.0, B, RATE_A, REST))
+    motion = ros.trajectory(NAMES, start, (0.0, A, REST, REST), (2000.0, B, REST, REST))
     graph.follow('bringup', motion, receivers=2)
     assert_feedforward(graph, start, 1.0, ROBOT)
     set_payload(graph, **BODY, frame='ee_link')
@@ -151,17 +151,17 @@ def assert_feedforward(graph, start, t, robot):
     """See that the feedforward torque ``t`` s after ``start`` is that of the motion."""
     torques = graph.listen(JointState, 'feedforward_torque')
     stamp = start + round(t * ros.SECOND)
-    found = graph.answer(lambda stamp: send(graph, stamp, A, RATE_A), torques, stamp).effort
     motion = quintic(t, 2000.0) if t < 2000.0 else (B, REST, REST)
+    found = graph.answer(lambda stamp: send(graph, stamp, motion[0], RATE_A), torques, stamp).effort
     wanted = robot.inverse_dynamics(*motion) + robot.friction_torque(motion[1])
     np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9)
 
 
 def quintic(t, duration):
-    """Return q, qd, qdd at ``t`` s of the polynomial from A to B with RATE_A at both ends, no acceleration there."""
-    s, way = t / duration, B - A - RATE_A * duration
-    q = A + RATE_A * t + way * (10 * s**3 - 15 * s**4 + 6 * s**5)
-    qd = RATE_A + way * (30 * s**2 - 60 * s**3 + 30 * s**4) / duration
+    """Return q, qd, qdd at ``t`` s of the polynomial from rest at A to rest at B."""
+    s, way = t / duration, B - A
+    q = A + way * (10 * s**3 - 15 * s**4 + 6 * s**5)
+    qd = way * (30 * s**2 - 60 * s**3 + 30 * s**4) / duration
     return q, qd, way * (60 * s - 180 * s**2 + 120 * s**3) / duration**2
 
 

@@ -43,13 +43,13 @@ def says(graph, text, meanwhile=lambda: None):
     return ros.nanoseconds(found[-1].header.stamp)
 
 
-def answer(graph, stamp):
+def answer(graph, stamp, position):
     """Let the clock go on to ``stamp`` with a state of then, and return its answer."""
     torques = graph.listen(JointState, 'feedforward_torque')
 
     def step(stamp):
         tick(graph, stamp)
-        send(graph, stamp)
+        send(graph, stamp, position)
 
     return graph.answer(step, torques, stamp)
 
@@ -58,7 +58,8 @@ def run(graph, motion, first, count):
     """See ``count`` states from ``first`` (s of the trajectory) on answered by the torque of the motion there."""
     for k in range(count):
         stamp = at(BEGIN, first) + k * PERIOD
-        assert_torque(answer(graph, stamp), *motion((stamp - BEGIN) / ros.SECOND))
+        expected = motion((stamp - BEGIN) / ros.SECOND)
+        assert_torque(answer(graph, stamp, expected[0]), *expected)
 
 
 def silent(graph, reason, meanwhile):

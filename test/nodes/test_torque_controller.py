@@ -8,7 +8,6 @@ from support import graph as ros
 import numpy as np
 import pytest
 from lifecycle_msgs.msg import Transition
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
@@ -66,11 +65,12 @@ def answer(graph, stamp, q, qd=REST):
     return np.array(commands[0].data)
 
 
-def feed(graph, stamp, effort=FEEDFORWARD, names=NAMES):
-    graph.publish('feedforward_torque', ros.stamped(JointState(name=list(names), effort=list(effort)), stamp))
+def feed(graph, stamp, effort=FEEDFORWARD, names=NAMES, motion=(A, REST)):
+    position, velocity = ([row[NAMES.index(name)] if name in NAMES else 0.0 for name in names] for row in motion)
+    graph.publish('feedforward_torque', ros.joint_state(names, stamp, position, velocity, effort))
 
 
-def fed_answer(graph, stamp, q, qd, effort=FEEDFORWARD, names=NAMES):
+def fed_answer(graph, stamp, q, qd, effort=FEEDFORWARD, names=NAMES, motion=(A, REST)):
     """Send a feedforward torque and a state of the same stamp until a command follows the trajectory, and return it.
 
     The state may arrive first, and the arm is held at it then: topics keep no order among them.
@@ -79,7 +79,7 @@ def fed_answer(graph, stamp, q, qd, effort=FEEDFORWARD, names=NAMES):
     held = hold_torque(q, qd, q)
 
     def both():
-        feed(graph, stamp, effort, names)
+        feed(graph, stamp, effort, names, motion)
         send(graph, stamp, q, qd)
 
     graph.repeat_until(both, lambda: commands and not np.allclose(commands[-1].data, held), 'a command', 0.5)
@@ -168,7 +168,7 @@ def test_law_along_a_trajectory(graph, start, law):
 
 def test_pd_feedforward_along_a_trajectory(graph, start):
     follow_fed(graph, start)
-    fed_answer(graph, start, B, RATE)  # the reference leads from there to A
+    fed_answer(graph, start, B, RATE, motion=(B, RATE))  # the reference leads from there to A
     expected = law_torque('pd_feedforward', B, RATE, (A, REST, REST), FEEDFORWARD)
     assert_near(fed_answer(graph, at(start, 0.9), B, RATE), expected)
 

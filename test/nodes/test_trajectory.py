@@ -43,7 +43,7 @@ def test_silent_without_trajectory(graph, start):
 def test_torque_is_that_of_the_desired_motion_at_the_stamp(graph, start, t):
     message, motion = quintic(start)
     graph.follow(NODE, message)
-    torque = answer(graph, at(start, t), position=B)
+    torque = answer(graph, at(start, t), motion(t)[0])
     assert torque.name == NAMES
     assert torque.header.frame_id == ROBOT.link_names[0]
     assert_torque(torque, *motion(t))
@@ -52,14 +52,15 @@ def test_torque_is_that_of_the_desired_motion_at_the_stamp(graph, start, t):
 def test_after_the_last_point_the_arm_is_held_there(graph, start):
     message, _ = quintic(start)
     graph.follow(NODE, message)
-    assert_torque(answer(graph, at(start, 7.5)), B, REST, REST)
+    assert_torque(answer(graph, at(start, 7.5), B), B, REST, REST)
 
 
 def test_trajectory_joints_are_matched_by_name(graph, start):
     order = [3, 0, 5, 1, 4, 2]
     names = [NAMES[k] for k in order]
     graph.follow(NODE, ros.trajectory(names, start, (0.0, A[order], RATE_A[order], REST), (2.0, B[order], REST, REST)))
-    assert_torque(answer(graph, at(start, 0.7)), *between(0.7, 2.0, (A, RATE_A, REST), (B, REST, REST)))
+    expected = between(0.7, 2.0, (A, RATE_A, REST), (B, REST, REST))
+    assert_torque(answer(graph, at(start, 0.7), expected[0]), *expected)
 
 
 def test_silent_before_the_start(graph, start):
@@ -132,7 +133,7 @@ def test_trajectory_without_points_ends_the_old_one(graph, start):
 def test_a_new_trajectory_replaces_the_old_one_in_mid_motion(graph, start):
     message, motion = quintic(start)
     graph.follow(NODE, message)
-    assert_torque(answer(graph, at(start, 0.5)), *motion(0.5))
+    assert_torque(answer(graph, at(start, 0.5), motion(0.5)[0]), *motion(0.5))
     ends = (B, RATE_B, REST), (A, REST, REST)
     graph.follow(NODE, ros.trajectory(NAMES, at(start, 0.6), (0.0, *ends[0]), (1.0, *ends[1])))
     assert_torque(answer(graph, at(start, 0.7)), *motion(0.7))  # the lead begins there
@@ -157,18 +158,21 @@ def test_without_a_stamp_a_trajectory_starts_at_its_arrival(graph, start):
 def test_without_accelerations_cubic_without_velocities_linear_and_logged_once(graph, start):
     graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, A, RATE_A), (2.0, B, RATE_B)))
     for t in (0.4, 1.3):
-        assert_torque(answer(graph, at(start, t)), *between(t, 2.0, (A, RATE_A), (B, RATE_B)))
+        expected = between(t, 2.0, (A, RATE_A), (B, RATE_B))
+        assert_torque(answer(graph, at(start, t), expected[0]), *expected)
     start = at(start, 10.0)
     graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, A), (2.0, B)))
     for t in (0.4, 1.3):
-        assert_torque(answer(graph, at(start, t)), *between(t, 2.0, (A,), (B,))[:2], REST)
+        expected = between(t, 2.0, (A,), (B,))[:2]
+        assert_torque(answer(graph, at(start, t), expected[0]), *expected, REST)
     start = at(start, 10.0)
     # a mixed one: as smooth as both ends of a segment allow
     graph.follow(
         NODE, ros.trajectory(NAMES, start, (0.0, A, RATE_A, REST), (2.0, B, RATE_B), (3.0, A), (4.0, B, REST, REST))
     )
     for t in (0.4, 1.4):
-        assert_torque(answer(graph, at(start, t)), *between(t, 2.0, (A, RATE_A), (B, RATE_B)))
+        expected = between(t, 2.0, (A, RATE_A), (B, RATE_B))
+        assert_torque(answer(graph, at(start, t), expected[0]), *expected)
     assert_torque(answer(graph, at(start, 2.3)), *between(0.3, 1.0, (B,), (A,))[:2], REST)
     said = [line for line in graph.log(NODE).splitlines() if 'interpolation' in line]
     assert len(said) == 1

@@ -15,6 +15,7 @@ from robot_dynamics_ros.control.hold_position import HoldPosition
 from robot_dynamics_ros.control.joint_space_control import Hold, JointSpaceControl
 from robot_dynamics_ros.control.joint_space_law import NO_FEEDFORWARD, JointSpaceLaw
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState
+from robot_dynamics_ros.control.motion_agreement import MotionAgreement
 from robot_dynamics_ros.control.payload_blending import PayloadBlender
 from robot_dynamics_ros.control.payload_gravity import PayloadGravity
 from robot_dynamics_ros.control.trajectory import Trajectory
@@ -49,7 +50,7 @@ class FollowedArm:
 
     age_limit = AGE_LIMIT
 
-    def __init__(self, law: str, state_delay: int = 0, command_delay: int = 0):
+    def __init__(self, law: str, state_delay: int = 0, command_delay: int = 0, tolerance: float = TOLERANCE):
         self.told: list[str] = []
         self._with_feedforward, self._late = (
             law == 'pd_feedforward',
@@ -58,22 +59,24 @@ class FollowedArm:
         self.effort, self._answered, self._plan = np.zeros(6), -np.inf, None
         held = self._blended(lambda robot: Hold(robot, STIFFNESS, DAMPING))
         control = self._blended(lambda robot: JointSpaceControl(robot, law, STIFFNESS, DAMPING, BANDWIDTH))
-        position = HoldPosition(ROBOT, TOLERANCE, self.told.append)
-        self.desired, of_feedforward = np.zeros((2, 3, 6))
+        position = HoldPosition(ROBOT, tolerance, self.told.append)
+        self.desired, self._of_feedforward = np.zeros((2, 3, 6))
         self.desired[0] = AT
         self.follower, self.feedforward = (
-            TrajectoryFollower(ROBOT, motion, TOLERANCE, self.told.append, LIMITS[1])
-            for motion in (self.desired, of_feedforward)
+            TrajectoryFollower(ROBOT, motion, tolerance, self.told.append, LIMITS[1])
+            for motion in (self.desired, self._of_feedforward)
         )
+        self._agreement = MotionAgreement(ROBOT, self.desired, self.follower.start.limits)
+        self.apart, self._motion = None, np.zeros((2, 6))
         source = self if self._with_feedforward else None
         self._law = JointSpaceLaw(self.follower, self.desired, control, held, source, position)
         self.follower.may_begin, self.follower.start.held = self._law.may_begin, position.at
         terms = self._blended(lambda robot: Compensation(robot, TERMS))
-        self._feedforward_law = FeedforwardLaw(self.feedforward, of_feedforward, terms, False)
+        self._feedforward_law = FeedforwardLaw(self.feedforward, self._of_feedforward, terms, False)
         self._states, self._used = (MeasuredState(*np.zeros((2, 6))), MeasuredState(*np.zeros((2, 6)))), None
         self.now, self.q, self.qd, self._torque = 1000 * SECOND, AT.copy(), np.zeros(6), np.zeros(6)
         self._measured, self._commands, self._messages, self._record = [], [], [], []
-        self.silent = 0
+        self.silent, self.hold_still, self._activated = 0, False, False
         self.run(2 * TICK)
         for _ in range(20):
             self.q = AT + (1.0 - HEAVIER) * ROBOT.gravity_torque(self.q) / STIFFNESS
@@ -92,10 +95,19 @@ class FollowedArm:
         rows = zip(*self._record[begun:], strict=True)
         return Record(*map(np.array, rows))
 
+    def reactivate(self) -> None:
+        """Activate torque_controller again."""
+        self._law.stop_following()
+        self._activated = True
+
     def fault(self, stamp, plan):
         """Return why there is no feedforward torque along a trajectory."""
         fits = self._plan is not None and plan.agrees(self._plan.identity, self._plan.start)
-        return None if fits and abs(stamp - self._answered) <= AGE_LIMIT else NO_FEEDFORWARD
+        self.apart = None
+        if not fits or abs(stamp - self._answered) > AGE_LIMIT:
+            return NO_FEEDFORWARD
+        self.apart = self._agreement.fault(plan, stamp, self._motion, self._answered)
+        return self.apart
 
     def _step(self) -> None:
         self._receive()
@@ -108,7 +120,7 @@ class FollowedArm:
         torque = np.clip(acting, -LIMITS[0], LIMITS[0])
         self._record.append((self.now * 1e-9, acting, self.qd, self.desired.copy()))
         h = TICK * 1e-9 / STEPS
-        for _ in range(STEPS):
+        for _ in range(0 if self.hold_still else STEPS):
             self.qd = self.qd + h * ROBOT.forward_dynamics(self.q, self.qd, (torque - 2.0 * self.qd) / HEAVIER)
             self.q = self.q + h * self.qd
         self.now += TICK
@@ -128,10 +140,13 @@ class FollowedArm:
             state.q[:], state.qd[:] = q, qd
             state.pause = np.inf if self._used is None else (stamp - self._used) * 1e-9
             state.resumed = state.pause > 0.02
+        if self._activated:
+            self._activated, self._states[1].pause, self._states[1].resumed = False, np.inf, True
         if self._with_feedforward:
             torque = np.zeros(6)
             if self._feedforward_law.torque(self._states[0], torque) is TORQUE:
                 self.effort, self._answered, self._plan = torque, stamp, self.feedforward.plan
+                self._motion[:] = self._of_feedforward[:2]
         torque = np.zeros(6)
         if self._law.torque(self._states[1], torque) is TORQUE:
             self._torque, self._used = torque, stamp

@@ -29,7 +29,7 @@ class Feedforward:
     age_limit = AGE_LIMIT
 
     def __init__(self):
-        self.effort, self.why, self.asked = np.arange(6.0), None, []
+        self.effort, self.why, self.apart, self.asked = np.arange(6.0), None, None, []
 
     def fault(self, stamp, plan):
         self.asked.append((stamp, plan))
