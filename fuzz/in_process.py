@@ -25,6 +25,8 @@ HANDED_OVER = (
     *('feedforward_torque/info', 'gravity_torque/info'),
 )
 """Topics that are delivered to other nodes immediately; the caller delivers all others."""
+WORDS = HANDED_OVER[2:4]
+"""Those on which nodes say what they hold."""
 
 
 def node_class(kind: str):
@@ -39,6 +41,8 @@ class InProcess:
     """
 
     received = failed = staticmethod(lambda *_: None)
+    delayed: tuple[str, ...] = ()
+    """Topics of ``HANDED_OVER`` whose messages wait."""
 
     def __init__(self, settings):
         self.settings, self.simulated_time = settings, settings.simulated_time
@@ -229,12 +233,13 @@ class InProcess:
         """Deliver latched messages to new subscriptions, then the messages in the queue."""
         for name, node in list(self.nodes.items()):
             for subscription in list(node.subscriptions):
-                if subscription.latched and not subscription.has_joined:
+                if subscription.latched and not subscription.has_joined and subscription.topic not in self.delayed:
                     subscription.has_joined = True
                     for publisher in self._latching(subscription.topic):
                         self._hand_over(name, subscription, publisher, publisher.last)
-        while self._queue:
-            publisher, data = self._queue.pop(0)
+        while waiting := [each for each in self._queue if each[0].topic not in self.delayed]:
+            self._queue.remove(waiting[0])
+            publisher, data = waiting[0]
             for name in list(self.nodes):
                 for subscription in self.subscriptions(name, publisher.topic):
                     self._hand_over(name, subscription, publisher, data)
@@ -246,7 +251,8 @@ class InProcess:
         subscription.newest = deserialize_message(data, subscription.kind)
         subscription.publisher = publisher
         self.received(name, subscription.topic, subscription.newest)
-        self._call(name, lambda: subscription.give(data, self.clocks.system))
+        gid = str(id(publisher)).encode() if publisher.topic in WORDS else b''
+        self._call(name, lambda: subscription.give(data, self.clocks.system, gid))
 
     def _call(self, name: str, callback):
         try:

@@ -10,8 +10,6 @@ from robots import GRAVITY, NO_PAYLOAD, Arm
 SECOND = graph.SECOND
 LATE = SECOND // 20
 """A node may apply at once as much of a ramp as it changes in this time, ns."""
-SETTLES = 6 * SECOND // 10
-"""A value that a server assumes may wait for so long after the server's start, ns."""
 SHORTEST = SECOND // 2
 """Shortest ramp of a node's own, where a message would make a step."""
 AHEAD = 9 * SECOND // 10
@@ -58,9 +56,9 @@ class Load:
         self.until = dict.fromkeys(TOPICS, 0)
         self.is_set: set[str] = set()  # topics with a value that was set
         self.early: set[str] = set()  # those whose last ramp began later than its message came
-        self.assumed: dict[str, int] = {}  # start of a value that a server assumes, ns
+        self.unsettled: set[str] = set()  # those whose value a server assumes, and nodes may contradict
 
-    def follow(self, topic: str, ramp: Ramp, now: int, running: bool, assumed: bool = False) -> None:
+    def follow(self, topic: str, ramp: Ramp, now: int, running: bool, assumed=False, settled=True) -> None:
         """Follow a message; a node that is ``running`` makes no step that nobody asked for: it ramps itself.
 
         A value that a server only assumes does not replace one that was set.
@@ -70,10 +68,8 @@ class Load:
             if topic in self.early:  # it may have been refused until then, and dropped now
                 self.until[topic] = now + UNKNOWN
             return
-        self.assumed.pop(topic, None)
-        if assumed:
-            self.assumed[topic] = ramp.start
-        else:
+        (self.unsettled.add if assumed and not settled else self.unsettled.discard)(topic)
+        if not assumed:
             self.is_set.add(topic)
             (self.early.add if is_early else self.early.discard)(topic)
         held, self.ramps[topic] = self.ramps[topic], ramp
@@ -89,10 +85,6 @@ class Load:
             self.ramps[topic] = Ramp(ramp.after, value, now, left)
         else:
             self.until[topic] = now + left
-
-    def settles(self, now: int) -> bool:
-        """Return whether a server that has just started assumes a value at the time now."""
-        return any(now - start < SETTLES for start in self.assumed.values())
 
     def set_back(self, read: int, last: int, now: int) -> None:
         """Keep the progress of both ramps on a clock that is set back; it was ``read`` then, the last time before."""

@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from load import LARGEST_COMPARED, SECOND, SETTLES, TOPICS, Load, ramp_of
+from load import LARGEST_COMPARED, SECOND, TOPICS, Load, ramp_of
 from node_settings import CONTROLLER, FEEDFORWARD
 from robots import FASTEST
 from torques import Torque, fault, is_within, read
@@ -104,7 +104,8 @@ class TorqueWatch:
         """Apply a payload or gravity."""
         if message != self.newest.get(topic):
             self.newest[topic], self.told = message, self.nodes.steady
-            self.load.follow(topic, ramp_of(message, self.arm), self.nodes.now, self.ready, message.assumed)
+            said = message.assumed, message.settled
+            self.load.follow(topic, ramp_of(message, self.arm), self.nodes.now, self.ready, *said)
 
     def set_back(self, last: int) -> None:
         """Record that the ROS time has been set back from ``last``; the node notices at its next reading."""
@@ -123,9 +124,8 @@ class TorqueWatch:
 
     @property
     def settles(self) -> bool:
-        """Whether the node may wait because a server has just assumed a value."""
-        waits = not self.ready and self.settings.await_payload_gravity
-        return waits and self.nodes.steady - self.told < SETTLES / SECOND and self.load.settles(self.nodes.now)
+        """Whether the node may wait because a server assumes a value that is not settled."""
+        return not self.ready and self.settings.await_payload_gravity and bool(self.load.unsettled)
 
     @property
     def falls_back(self) -> bool:

@@ -77,7 +77,8 @@ class Graph:
             self.transition(name, 'activate', 'active')
         sent = self.nodes.take(name)
         if name == SERVER:
-            self.server.activated({topic for topic, *_ in sent}, held)
+            heard = {topic: [] for topic in held} if self.nodes.delayed else held
+            self.server.activated({topic for topic, *_ in sent}, heard)
         else:
             self.watches[name].active = True
             self.found.check('TERMS', not torques.read(sent), f'{name} published a torque at activation')

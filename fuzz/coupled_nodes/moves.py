@@ -5,6 +5,7 @@ from collections.abc import Callable
 from support import graph
 
 import numpy as np
+from in_process import WORDS
 from load import SECOND
 from node_settings import CONTROLLER, FEEDFORWARD, FOLLOWERS, NAMED, SERVER, TORQUE_NODES
 from rclpy.serialization import serialize_message
@@ -166,7 +167,9 @@ def restart_server(e: Episode) -> None:
     load(e)
     e.pass_by(e.random.choice((0.0, 1.0)))
     e.states()
+    e.nodes.delayed = e.random.choice(((), WORDS))  # it may hear later what nodes hold
     e.restart(SERVER, e.random.choice(WAYS))
+    e.nodes.delayed = ()
     e.during(0.3)
     e.states()
 

@@ -2,6 +2,7 @@
 #include "payload_gravity_input.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -166,7 +167,9 @@ template<typename Message>
 ServerTopic PayloadGravityInput::status(const Topic<Message> & topic) const
 {
   const RampTopic<Message> & messages = topic.messages;
-  return {messages.name(), publishers(topic) > 0, messages.is_applied(), messages.refusal()};
+  const std::optional<Message> & last = messages.in_force();
+  const bool settled = !last || !last->assumed || last->settled;
+  return {messages.name(), publishers(topic) > 0, messages.is_applied(), settled, messages.refusal()};
 }
 
 std::string PayloadGravityInput::missing() const

@@ -24,6 +24,7 @@ public:
 
   const std::string & name() const {return name_;}
   bool is_applied() const {return applied_.has_value();}
+  const std::optional<Message> & in_force() const {return applied_;}
   /// Why the last message was refused; '' where it was not.
   const std::string & refusal() const {return refusal_;}
 

@@ -13,6 +13,7 @@ struct ServerTopic
   std::string name;
   bool has_publisher;
   bool applied;         ///< one of its messages is in force
+  bool settled;         ///< nodes hold no other value than that message, which the server may only assume
   std::string refusal;  ///< why the last message was refused, '' for none
 };
 
@@ -28,11 +29,16 @@ public:
   static constexpr double DISCOVERY = 0.5;
   /// s for the message of a publisher that is known.
   static constexpr double DELIVERY = 1.0;
+  /// s in which a server has heard what nodes hold (PATIENCE in nodes/held_values.py), and its message has come.
+  static constexpr double SETTLING = 4.0;
 
   /// Whether configuring has to wait for a topic, `since_participant` s after the participant was created and
   /// `since_begin` s after configuring began. `other`: the other topic of the same server.
   static bool waits(const ServerTopic & topic, const ServerTopic & other, double since_participant, double since_begin)
   {
+    if (topic.applied && !topic.settled) {
+      return since_begin < SETTLING;
+    }
     if (topic.applied || !topic.refusal.empty()) {
       return false;
     }
@@ -55,7 +61,8 @@ public:
   static std::string lacks(const ServerTopic & topic)
   {
     if (topic.applied) {
-      return "";
+      return topic.settled ? "" :
+             topic.name + ": dynamics_server has just started, and nodes may hold what was set before";
     }
     if (!topic.refusal.empty()) {
       return "refused: " + topic.refusal;

@@ -36,6 +36,11 @@ struct Topic
   }
 };
 
+ServerTopic server_topic(const int * flags)
+{
+  return {"topic", flags[0] != 0, flags[1] != 0, flags[2] != 0, flags[3] ? "topic: wrong" : ""};
+}
+
 }  // namespace
 
 extern "C" {
@@ -89,15 +94,14 @@ void topic_retry(Topic * it, std::int64_t now, char * message, std::size_t size)
 }
 int topic_is_applied(Topic * it) {return it->messages.is_applied();}
 
-/// Topics by three flags each: a publisher is known, a message is in force, the last one was refused.
+/// Topics by four flags each: a publisher is known, a message is in force, it is settled, the last one was refused.
 int server_waits(const int * topic, const int * other, double since_participant, double since_begin)
 {
-  const auto of = [](const int * it) {return ServerTopic{"topic", it[0] != 0, it[1] != 0, it[2] ? "topic: wrong" : ""};};
-  return ServerWait::waits(of(topic), of(other), since_participant, since_begin);
+  return ServerWait::waits(server_topic(topic), server_topic(other), since_participant, since_begin);
 }
 void server_texts(const int * topic, char * message, std::size_t size)
 {
-  const ServerTopic it{"topic", topic[0] != 0, topic[1] != 0, topic[2] ? "topic: wrong" : ""};
+  const ServerTopic it = server_topic(topic);
   say(message, size, ServerWait::warning(it) + "\n" + ServerWait::lacks(it));
 }
 

@@ -21,16 +21,11 @@ from robot_dynamics_ros.control.torque_limiter import stated_effort_limits
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.payload_gravity import payload_gravity_report
 from robot_dynamics_ros.nodes.effort_input import EffortInput
+from robot_dynamics_ros.nodes.held_values import HeldValues
 from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.payload_gravity_service import PayloadGravityService
-from robot_dynamics_ros.nodes.payload_gravity_topics import (
-    IN_FORCE,
-    KINDS,
-    PayloadGravityPublisher,
-    publisher_warnings,
-)
+from robot_dynamics_ros.nodes.payload_gravity_topics import KINDS, PayloadGravityPublisher, publisher_warnings
 from robot_dynamics_ros.nodes.publishers import count_publishers
-from robot_dynamics_ros.nodes.qos import TRANSIENT_LOCAL
 from robot_dynamics_ros.nodes.trajectory_service import check_trajectory
 from robot_dynamics_ros.robot import Robot
 
@@ -67,10 +62,7 @@ class DynamicsServices(LifecycleTask):
         resources.callback(node.destroy_guard_condition, self._set_back_signal)
         resources.callback(node.destroy_timer, self._republish)
         node.follow_clock(self._clock_set_back)
-        for topic, kind in KINDS.items():
-            adopt = partial(self.payload_gravity.adopt, topic)
-            subscription = node.create_subscription(kind, IN_FORCE[topic], adopt, TRANSIENT_LOCAL)
-            resources.callback(node.destroy_subscription, subscription)
+        self._held_values = HeldValues(node, self.payload_gravity)
         for service, name, answer in (
             (GetMassMatrix, '~/get_mass_matrix', self._mass_matrix),
             (GetForwardDynamics, '~/get_forward_dynamics', self._forward_dynamics),
@@ -86,11 +78,13 @@ class DynamicsServices(LifecycleTask):
         """Publish payload and gravity."""
         self._follow_clock()
         self.payload_gravity.begin()
+        self._held_values.look()
 
     def warnings(self) -> list[str]:
         """Return what is wrong with payload, gravity and their publishers, and with the meaning of efforts."""
         return [
             *self.payload_gravity.warnings(),
+            *self._held_values.warnings(),
             *publisher_warnings(partial(count_publishers, self._node)),
             *self.effort.warnings(),
         ]

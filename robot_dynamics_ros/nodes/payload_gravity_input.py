@@ -1,8 +1,8 @@
 """Input of payload and gravity from ``payload_state`` and ``gravity_state`` of a dynamics_server."""
 
 import threading
-import time
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 
 from robot_dynamics_ros.control.payload_gravity import CarryingRobot, PayloadGravity
@@ -22,8 +22,6 @@ from robot_dynamics_ros.robot import Robot
 
 AHEAD = 1_000_000_000
 """ns by which a ramp may begin later than now: its message may come before that of the simulated clock."""
-SETTLES = 500_000_000
-"""ns in which a server that has started anew hears from other nodes what was set before."""
 NOT_ACTIVATED = 'not activated'
 LOOK_PERIOD = 0.02
 """s between two checks while something is missing."""
@@ -57,7 +55,6 @@ class PayloadGravityInput:
         self._early: dict = {}  # of ramps that begin later than now: when (ns) and the message, by topic
         self._is_set: set[str] = set()  # topics whose value was set, and does not yield to what a server assumes
         self._contradicted: set[str] = set()  # those for which a server assumes another value
-        self._assumed: dict[str, tuple[int, int]] = {}  # since when one is assumed, by stamp and steady time, ns
         self.missing, self.in_use = NOT_ACTIVATED, False
         self._carrying = CarryingRobot(node.robot)
         self._timer = node.create_timer(LOOK_PERIOD, self.look, clock=node.steady_clock)
@@ -70,6 +67,8 @@ class PayloadGravityInput:
         for topic, message in self._topics.newest():
             if before is None or topic not in self._refusals or message != before._applied.get(topic):
                 self._apply(topic, message)
+        for topic in KINDS:
+            self._say(topic)
 
     def _destroy(self) -> None:
         """Destroy what the constructor made."""
@@ -153,8 +152,9 @@ class PayloadGravityInput:
     def _apply(self, topic: str, message) -> bool:
         """Return whether ``message`` changed payload or gravity; one that is wrong is refused by name."""
         self._early.pop(topic, None)
-        if message == self._applied.get(topic):
-            self._agree(topic)
+        if _repeats(message, self._applied.get(topic)):
+            self._applied[topic] = message
+            self._contradicted.discard(topic)
             return False
         try:
             ramp = RAMP_OF[topic](self._robot, message)
@@ -166,17 +166,15 @@ class PayloadGravityInput:
         held = getattr(self.current, field)
         if self._is_kept(topic, message):
             if topic in self._applied and not ramp.ends_like(held):
-                self._contradict(topic, held)
+                self._contradict(topic)
             return False
-        self._agree(topic)
+        self._contradicted.discard(topic)
         self.current = replace(self.current, **{field: self._followed(topic, held, ramp)})
         self._applied[topic] = message
         self._refusals.pop(topic, None)
-        if message.assumed:
-            self._assumed[topic] = ramp.start, time.monotonic_ns()
-        else:
-            self._assumed.pop(topic, None)
+        if not message.assumed:
             self._is_set.add(topic)
+        self._say(topic)
         return True
 
     def _refuse(self, topic: str, why: str) -> None:
@@ -187,17 +185,21 @@ class PayloadGravityInput:
         """Return whether the value of a topic was set, and the message has one that a server assumes."""
         return message.assumed and topic in self._is_set
 
-    def _agree(self, topic: str) -> None:
-        """Record that a server says what this node holds."""
-        self._contradicted.discard(topic)
-        self._topics.release(topic)
+    def _say(self, topic: str) -> None:
+        """Publish what this node holds, for a server that was told none."""
+        word = STATE_OF[topic](self._robot, getattr(self.current, FIELD[topic]))
+        word.assumed = topic not in self._is_set
+        self._topics.say(topic, word)
 
-    def _contradict(self, topic: str, held: Ramp) -> None:
-        """Keep the value that was set, and publish it for the server, which was told none."""
+    def _contradict(self, topic: str) -> None:
+        """Keep the value that was set, and publish it again: a ramp is that of the clock now."""
         if topic not in self._contradicted:
             self._node.get_logger().warning(f'{topic}: dynamics_server was told none since its start: the last stays')
         self._contradicted.add(topic)
-        self._topics.hold(topic, STATE_OF[topic](self._robot, held))
+        continued = STATE_OF[topic](self._robot, getattr(self.current, FIELD[topic]))
+        continued.settled = True
+        self._topics.expect(continued)
+        self._say(topic)
 
     def _continue_from(self, before: 'PayloadGravityInput') -> None:
         """Keep what was set while the node used ``before``, with another description of the robot.
@@ -263,9 +265,18 @@ class PayloadGravityInput:
         )
 
     def _unsettled(self) -> str:
-        """Return which value a server has assumed since its start just now, '' for none."""
-        now, steady = self._node.get_clock().now().nanoseconds, time.monotonic_ns()
-        for topic, (start, received) in self._assumed.items():
-            if now - start < SETTLES and steady - received < SETTLES:
+        """Return which value a server assumes that nodes may still contradict, '' for none."""
+        for topic in KINDS:
+            message = self._applied[topic]
+            if message.assumed and not message.settled:
                 return f'waiting for {topic}: dynamics_server has just started, and nodes may hold what was set before'
         return ''
+
+
+def _repeats(message, before) -> bool:
+    """Return whether a message says what the one ``before`` (None: none) did, whether it is settled or not."""
+    if before is None:
+        return False
+    same = copy(message)
+    same.settled = before.settled
+    return same == before

@@ -69,6 +69,7 @@ class PayloadGravityService:
         gravity = PayloadGravity.of(node.robot).gravity
         self.current = PayloadGravity(PayloadRamp(start=now), replace(gravity, start=now))
         self._assumed = set(KINDS)  # topics whose value nobody has set
+        self.settled: set[str] = set()  # those for which no node holds another one
         self._adopted: set[str] = set()  # those whose value nodes have told
         self._unfit: dict[str, _Unfit] = {}  # values that were set and do not fit this robot, by topic
         self._is_from_file = self._other_clock_possible = False
@@ -80,8 +81,8 @@ class PayloadGravityService:
     def begin(self) -> None:
         """Publish payload and gravity, as at activation, and log where it is from."""
         mass, (x, y, z) = self.current.payload.mass, self.current.gravity.after
-        source = f'from {self._path}' if self._is_from_file else 'set' if self._is_set('payload_state') else 'assumed'
-        gravity_source = 'set' if self._is_set('gravity_state') else 'of the parameters'
+        source = f'from {self._path}' if self._is_from_file else 'set' if self.is_set('payload_state') else 'assumed'
+        gravity_source = 'set' if self.is_set('gravity_state') else 'of the parameters'
         self._node.get_logger().info(
             f'publishing payload_state: {mass:g} kg ({source}), and gravity_state: {x:g}, {y:g}, {z:g} m/s^2 '
             f'({gravity_source})'
@@ -113,10 +114,10 @@ class PayloadGravityService:
 
     def adopt(self, topic: str, message) -> None:
         """Continue with the value that a node holds, where this server was told none; it is on a topic of IN_FORCE."""
-        if topic not in self._assumed or not self._node.active:
-            return
         try:
             ramp, now = RAMP_OF[topic](self._robot, message), self._now()
+            if ramp.ends_like(getattr(self.current, FIELD[topic])):
+                return
             if ramp.start > now:  # of another clock
                 ramp = replace(ramp, start=now, duration=0)
             self._check(ramp)
@@ -174,7 +175,8 @@ class PayloadGravityService:
         x, y, z = vector
         self._node.get_logger().info(f'gravity: {x:g}, {y:g}, {z:g} m/s^2, over {ramp_time:g} s')
 
-    def _is_set(self, topic: str) -> bool:
+    def is_set(self, topic: str) -> bool:
+        """Return whether the value of a topic is not an assumed one."""
         return topic not in self._assumed
 
     def _ramp_time(self, topic: str, request) -> float:
@@ -203,6 +205,7 @@ class PayloadGravityService:
     def _publish(self, topic: str) -> None:
         message = STATE_OF[topic](self._robot, getattr(self.current, FIELD[topic]))
         message.assumed = topic in self._assumed
+        message.settled = topic in self.settled or not message.assumed
         self._publishers[topic].publish(message)
 
     def _continue_from(self, before: 'PayloadGravityService') -> None:

@@ -22,7 +22,7 @@ FIELD = {'payload_state': 'payload', 'gravity_state': 'gravity'}
 RAMP_OF: dict[str, Callable[..., Ramp]] = {'payload_state': payload_ramp_of, 'gravity_state': gravity_ramp_of}
 STATE_OF: dict[str, Callable] = {'payload_state': payload_state, 'gravity_state': gravity_state}
 IN_FORCE = {'payload_state': 'payload_in_force', 'gravity_state': 'gravity_in_force'}
-"""Topics on which a node publishes what it holds while a server assumes another value, of the same types."""
+"""Topics on which a node publishes what it holds, of the same types; ``assumed``: nobody has set it."""
 UNFIT = 'what was set does not fit the robot that is described now, set it again'
 REMEMBERED = 64
 """Number of messages handed over directly whose copies may still arrive."""
@@ -82,7 +82,7 @@ class PayloadGravityTopics:
         self._newest: dict = {}
         self._handed: deque = deque(maxlen=REMEMBERED)
         self._receivers: list[Receiver] = []
-        self._holding: dict = {}  # publishers of ``IN_FORCE``, by topic
+        self._words: dict = {}  # publishers of ``IN_FORCE``, by topic
         self._ended: set[str] = set()  # topics whose last publisher has ended or died
         self._resolved = {node.resolve_topic_name(topic): topic for topic in KINDS}
         for resolved in self._resolved:
@@ -100,8 +100,8 @@ class PayloadGravityTopics:
         self._receivers.remove(receiver)
         if self._receivers:
             return
-        for topic in list(self._holding):
-            self.release(topic)
+        while self._words:
+            self._node.destroy_publisher(self._words.popitem()[1])
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
         self._newest.clear()
@@ -125,19 +125,16 @@ class PayloadGravityTopics:
             return False  # Fast DDS (3.2) does not assert the liveliness of a participant to itself
         return topic in self._ended or not self.publishers(topic)
 
-    def hold(self, topic: str, message) -> None:
-        """Publish on the topic of ``IN_FORCE`` what this node holds, for a server that assumes another value."""
-        if topic not in self._holding:
-            kind, name = KINDS[topic], IN_FORCE[topic]
-            self._holding[topic] = self._node.create_publisher(kind, name, TRANSIENT_LOCAL)
-        while message in self._handed:  # a server that adopts it publishes the same
-            self._handed.remove(message)
-        self._holding[topic].publish(message)
+    def say(self, topic: str, message) -> None:
+        """Publish on the topic of ``IN_FORCE`` what this node holds, also for a server that starts later."""
+        if topic not in self._words:
+            self._words[topic] = self._node.create_publisher(KINDS[topic], IN_FORCE[topic], TRANSIENT_LOCAL)
+        self._words[topic].publish(message)
 
-    def release(self, topic: str) -> None:
-        """Publish it no longer, to late joiners neither."""
-        if topic in self._holding:
-            self._node.destroy_publisher(self._holding.pop(topic))
+    def expect(self, message) -> None:
+        """Receive ``message`` again, from a server that continues it."""
+        while message in self._handed:
+            self._handed.remove(message)
 
     def hand_over(self, resolved: str, message) -> None:
         """Receive a message from a node of this process, in the thread of that node; not once the own is destroyed."""

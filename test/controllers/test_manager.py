@@ -269,7 +269,7 @@ def test_reference_interfaces_that_are_refused(interfaces, said):
 
 
 def test_configuring_waits_for_a_server_that_may_be_there():
-    unknown, seen, applied, refused = (0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 0, 1)
+    unknown, seen, applied, refused = (0, 0, 1, 0), (1, 0, 1, 0), (1, 1, 1, 0), (1, 0, 1, 1)
     assert server_waits(unknown, unknown, 0.4, 0.3) and not server_waits(unknown, unknown, 0.6, 0.3)
     assert not server_waits(unknown, unknown, 100.0, 0.0), 'discovery was over before'
     assert server_waits(seen, unknown, 100.0, 0.9) and not server_waits(seen, unknown, 100.0, 1.1)
@@ -277,17 +277,21 @@ def test_configuring_waits_for_a_server_that_may_be_there():
     for known in (applied, refused):
         assert not server_waits(known, applied, 0.0, 0.0)
         assert server_waits(unknown, known, 0.4, 0.0), 'of a server one topic may be known before the other'
+    unsettled = (1, 1, 0, 0)
+    assert server_waits(unsettled, applied, 100.0, 3.9) and not server_waits(unsettled, applied, 100.0, 4.1)
 
 
 def test_what_a_missing_message_means():
-    assert server_texts((0, 0, 0)) == [
+    assert server_texts((0, 0, 1, 0)) == [
         '',
         'topic is awaited (await_payload_gravity), but no message came: activate dynamics_server',
     ]
-    warning, lacks = server_texts((1, 0, 0))
+    warning, lacks = server_texts((1, 0, 1, 0))
     assert warning.startswith('topic has a publisher, but no message came; that of the export counts') and lacks
-    assert server_texts((1, 1, 0)) == ['', '']
-    assert server_texts((1, 0, 1)) == ['', 'refused: topic: wrong']
+    assert server_texts((1, 1, 1, 0)) == ['', '']
+    just_started = 'topic: dynamics_server has just started, and nodes may hold what was set before'
+    assert server_texts((1, 1, 0, 0)) == ['', just_started]
+    assert server_texts((1, 0, 1, 1)) == ['', 'refused: topic: wrong']
 
 
 def test_an_early_message_is_logged_once():

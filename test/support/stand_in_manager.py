@@ -254,13 +254,13 @@ class RampTopic:
 
 
 def server_waits(topic, other, since_participant: float, since_begin: float) -> bool:
-    """Return ``ServerWait::waits`` for topics (publisher known, message in force, refused)."""
-    flags = [(ctypes.c_int * 3)(*it) for it in (topic, other)]
+    """Return ``ServerWait::waits`` for topics (publisher known, message in force, settled, refused)."""
+    flags = [(ctypes.c_int * 4)(*it) for it in (topic, other)]
     return bool(core().server_waits(*flags, ctypes.c_double(since_participant), ctypes.c_double(since_begin)))
 
 
 def server_texts(topic) -> list[str]:
     """Return what a topic warns of, and why an activation that requires it is refused."""
     said = ctypes.create_string_buffer(2000)
-    core().server_texts((ctypes.c_int * 3)(*topic), said, ctypes.c_size_t(len(said)))
+    core().server_texts((ctypes.c_int * 4)(*topic), said, ctypes.c_size_t(len(said)))
     return said.value.decode().split('\n')
