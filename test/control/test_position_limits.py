@@ -51,6 +51,17 @@ def test_a_position_is_compared_with_the_limits_that_are_known(joint, position, 
     assert found.endswith(fault)
 
 
+def test_a_trajectory_that_leaves_the_limits_between_its_points_is_refused_by_joint_and_time():
+    points, rates = np.zeros((2, 5)), np.zeros((2, 5))
+    points[:, 2], rates[:, 2] = 0.45, (1.0, -1.0)
+    with pytest.raises(
+        ArgumentError, match=r"^trajectory: 2\.750 s, between points 0 and 1: joint 'lift': position 1\.075 is beyond"
+    ):
+        LIMITED.check_trajectory(Trajectory([1.5, 4.0], points, rates))
+    LIMITED.check_trajectory(Trajectory([1.5, 2.3], points, rates))  # 0.65 m, of 0.5 and the tolerance
+    LIMITED.check_trajectory(Trajectory([1.5, 4.0], points))
+
+
 def test_the_first_state_that_is_refused_is_named():
     rows = np.zeros((4, 5))
     LIMITED.check('positions: state', rows)

@@ -127,7 +127,11 @@ WRONG = {
     'no number of a period': (ros.trajectory(NAMES, 0, *points()), {'sample_period': np.nan}, 'sample_period'),
     'too many samples': (ros.trajectory(NAMES, 0, *points()), {'sample_period': 1e-9}, 'sample_period'),
     'too long': (ros.trajectory(NAMES, 0, (0.0, Q[0]), (2e9, Q[1])), {}, 'sample_period'),
-    'too large': (ros.trajectory(NAMES, 0, (0.0, Q[0], 1e200 * QD[0]), (1.0, Q[1], 1e200 * QD[1])), {}, 'the angle'),
+    'too large': (
+        ros.trajectory(NAMES, 0, (0.0, Q[0], 1e200 * QD[0]), (1.0, Q[1], 1e200 * QD[1])),
+        {},
+        'between points 0 and 1',
+    ),
 }
 
 

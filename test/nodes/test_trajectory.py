@@ -72,6 +72,7 @@ def test_silent_before_the_start(graph, start):
     answer(graph, start)
 
 
+FAST = np.full(6, 2.0)
 BAD_TRAJECTORIES = {
     'unknown joint': (['elbow_of_nobody', *NAMES[1:]], [(0.0, B)], 'elbow_of_nobody'),
     'missing joint': (NAMES[1:], [(0.0, B[1:])], NAMES[0]),
@@ -82,6 +83,7 @@ BAD_TRAJECTORIES = {
     'NaN position': (NAMES, [(0.0, A), (1.0, [*B[:5], np.nan])], 'point 1'),
     'NaN velocity': (NAMES, [(0.0, A, REST), (1.0, B, [*REST[:5], np.nan])], 'point 1'),
     'infinite acceleration': (NAMES, [(0.0, A, REST, [*REST[:5], np.inf]), (1.0, B, REST, REST)], 'point 0'),
+    'beyond a limit between points': (NAMES, [(0.0, B, FAST), (9.0, B, -FAST)], 'between points 0 and 1: joint'),
     'short positions': (NAMES, [(0.0, A), (1.0, B[:5])], 'point 1'),
     'short velocities': (NAMES, [(0.0, A, REST), (1.0, B, REST[:2])], 'point 1'),
     'no positions': (NAMES, [(0.0, [])], 'point 0'),
