@@ -16,6 +16,8 @@ AHEAD = 1.0
 """s by which the source of a trajectory without a stamp may be ahead of this machine: more is a clock that is off."""
 LATE = 0.05
 """s that a trajectory may need to this node whatever its first point is."""
+LOGGED_AGAIN = 10.0
+"""s after which the same reason to refuse trajectories is logged again: a stream is refused point by point."""
 
 
 class TrajectoryInput:
@@ -30,7 +32,7 @@ class TrajectoryInput:
         """Subscribe for a BaseNode; ``on_end`` is called after a message has ended the motion."""
         self._node, self._follower, self._on_end = node, follower, on_end
         self._limits = PositionLimits(node.robot, node.value('position_limit_tolerance'))
-        self.refused = ''
+        self.refused, self._logged = '', 0.0  # when it was logged, steady time, s
         node.follow_clock(self._clock_set_back)
         self._handle_next = node.guarded(self._on_trajectory)
         self._thread: threading.Thread | None = None
@@ -133,8 +135,11 @@ class TrajectoryInput:
         return True
 
     def _refuse(self, error: DynamicsError) -> None:
-        self.refused = str(error)
-        self._node.get_logger().warning(f'trajectory refused: {error}')
+        reason, now = str(error), time.monotonic()
+        if reason != self.refused or now - self._logged >= LOGGED_AGAIN:
+            self._node.get_logger().warning(f'trajectory refused: {reason}')
+            self._logged = now
+        self.refused = reason
 
     def _follow(self, message: Waiting, *arguments, **options) -> None:
         """Have the follower receive a trajectory, unless a stop has come since its message."""

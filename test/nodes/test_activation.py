@@ -174,6 +174,22 @@ def test_a_trajectory_received_while_feedforward_node_is_inactive_moves_nothing(
     silent(graph, at(start, 4.0), FIRST, 'no trajectory')
 
 
+def test_a_stream_to_an_inactive_node_is_one_line_in_its_log(graph, start):
+    known = len(graph.log('bringup'))
+    graph.client.change_state(CONTROLLER, Transition.TRANSITION_DEACTIVATE)
+    try:
+        for k in range(50):
+            graph.publish('joint_trajectory', ros.trajectory(NAMES, at(start, 0.02 * k), (0.1, FIRST + 1e-3 * k, REST)))
+        assert graph._publishers['joint_trajectory'].wait_for_all_acked()
+        for _ in range(3):  # answered by the executor that has the last point, too
+            graph.state_of(CONTROLLER)
+        graph.diagnostics(CONTROLLER, lambda status: 'not active' in status.fields['trajectory refused last'])
+    finally:
+        graph.client.change_state(CONTROLLER, Transition.TRANSITION_ACTIVATE)
+    said = [line for line in graph.log('bringup')[known:].splitlines() if f'[{CONTROLLER}]: trajectory refused' in line]
+    assert len(said) <= 1, said  # none where it was logged just before
+
+
 @pytest.mark.parametrize('node', [CONTROLLER, FEEDFORWARD])
 def test_a_trajectory_received_while_inactive_is_refused_with_the_reason(graph, start, node):
     receive_while_inactive(graph, node, start)
