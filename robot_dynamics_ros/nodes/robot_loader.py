@@ -170,7 +170,8 @@ class RobotDescription:
         ``subscribe(topic, callback)`` is called for that: the type of its messages is one of ROS. ``redescribe()`` lets
         the configured node use ``source`` again, and returns why it refuses that.
         """
-        self._node, self._redescribe, self._published = node, redescribe, ''
+        self._node, self._redescribe = node, redescribe
+        self._published: str | None = None  # nothing yet
         self.refused = ''  # why the newest description is not used, where the node goes on with another one
         # what a description does with an unconfigured node; None: somebody has cleaned it up
         self._on_description: Callable[[], object] | None = node.start if node.value('autostart') else None
@@ -181,7 +182,7 @@ class RobotDescription:
     @property
     def awaited(self) -> str:
         """Why there is no description yet: its topic has published none; '' otherwise."""
-        waits = self._topic and not self._published
+        waits = self._topic and self._published is None
         return f'waiting for a robot description on topic {self._topic!r}' if waits else ''
 
     def source(self) -> str:
@@ -191,7 +192,7 @@ class RobotDescription:
         """
         if self.awaited:
             raise ModelError(self.awaited)
-        if self._topic and '<' not in self._published:
+        if self._topic and '<' not in (self._published or ''):
             # nobody on the graph names files that this process reads
             raise ModelError(f'topic {self._topic!r}: expected the text of a URDF, got {self._published!r:.80}')
         stated = self._published or self._node.value('robot_description') or self._node.value('model')

@@ -83,9 +83,10 @@ def test_the_node_waits_for_the_description_and_switches_to_another_one(graph, d
         (pendulum(-3.0), "link 'arm'"),
         (pendulum(2.5, effort=0.0), "joint 'swing': no effort limit is known"),
         ('no URDF', 'expected the text of a URDF'),
+        ('', "topic 'robot_description': expected the text of a URDF, got ''"),
         (str(named_urdf('aubo_i5')), 'expected the text of a URDF'),
     ],
-    ids=['impossible', 'refused by the node', 'text', 'path'],
+    ids=['impossible', 'refused by the node', 'text', 'nothing', 'path'],
 )
 def test_a_description_that_is_refused_changes_nothing_and_is_a_warning_until_the_next(waiting, describe, text, reason):
     describe(pendulum(2.0))
