@@ -15,6 +15,8 @@ SPREAD = 1.0
 """s in which a change of payload or gravity reaches both nodes, and the producer's info this one."""
 PARTICIPANT = 12
 """Bytes of a GID of DDS that all publishers of a process share (RTPS 2.5, section 8.2.4: GuidPrefix_t)."""
+NAMELESS = '', '_NODE_NAME_UNKNOWN_'
+"""Names of a node that the graph does not know yet."""
 DDS = ('rmw_fastrtps', 'rmw_cyclonedds', 'rmw_connextdds')
 
 
@@ -84,11 +86,13 @@ class Producers:
         self._node, self._arm, self._topic = node, arm, topic
         self._nothing = _refusal(f'nothing came on {topic}/info')
         self._twins = _refusal(f'several publishers of {topic} cannot be distinguished; stop all but one')
+        self._another = _refusal('it has another publisher')
         self._producers: dict[bytes, Producer] = {}
         self.chosen: Producer | None = None
         self._key, self._gid = b'', b''  # of the chosen one, and of the publisher of its torques
         self._known = False  # whether the latter is known
-        self._ambiguous: frozenset[bytes] = frozenset()  # keys of more than one publisher
+        self._ambiguous: frozenset[bytes] = frozenset()  # keys of more than one node that publishes
+        self._renewed: frozenset[bytes] = frozenset()  # keys with another publisher, until the graph has been looked at
         self._ignored = 0
         self._said: Result | None = None
         self._needed = Needed(self._terms(), 0.0)
@@ -106,12 +110,13 @@ class Producers:
         producer = self._producers[key] = Producer(message, gid, before, now)
         producer.compare(self._needed)
         if before is not None and before.gid != gid:
-            self._ambiguous |= {key}  # until the graph says that there is one
+            self._renewed |= {key}
         if before is None or before.gid != gid:
             self._look.trigger()
         if self.chosen is None or key == self._key or (self.chosen.why(now) is not None and producer.why(now) is None):
             self._choose(key, producer)
-        self._say(self.fault(now))
+        if key not in self._renewed:
+            self._say(self.fault(now))
 
     def accepts(self, info: dict, is_silent: bool) -> bool:
         """Return whether a torque is of the chosen publisher; ``is_silent``: that one has sent none for a while."""
@@ -136,6 +141,8 @@ class Producers:
             return self._nothing
         if self._ambiguous and self._key in self._ambiguous:
             return self._twins
+        if self._renewed and self._key in self._renewed:
+            return self._another
         if chosen.needed is not self._needed:
             chosen.compare(self._needed)
         return chosen.why(now)
@@ -144,11 +151,11 @@ class Producers:
         """Find on the graph the publishers that cannot be distinguished."""
         keys: Counter = Counter()
         for topic in (self._topic, f'{self._topic}/info'):
-            keys |= Counter(map(key_of_endpoint, self._endpoints(topic)))
+            keys |= Counter(key for key, _ in self._publishers(topic))
         several = {key for key, count in keys.items() if count > 1}
         if b'' in self._producers and self._count() > 1:
             several.add(b'')
-        self._ambiguous = frozenset(several)
+        self._ambiguous, self._renewed = frozenset(several), frozenset()
         gone = [key for key in tuple(self._producers) if key and key not in keys and key != self._key]
         for key in gone:
             self._producers.pop(key, None)
@@ -188,10 +195,15 @@ class Producers:
         self._said = fault
 
     def _count(self) -> int:
-        return max(len(self._endpoints(topic)) for topic in (self._topic, f'{self._topic}/info'))
+        return max(len(self._publishers(topic)) for topic in (self._topic, f'{self._topic}/info'))
 
-    def _endpoints(self, topic: str) -> list:
-        return self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))
+    def _publishers(self, topic: str) -> set[tuple]:
+        """Return key and node of each publisher; a node that is configured again has two for a while."""
+        endpoints = self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))
+        return {
+            (key_of_endpoint(it), k if it.node_name in NAMELESS else (it.node_namespace, it.node_name))
+            for k, it in enumerate(endpoints)
+        }
 
     def _on_change(self) -> None:
         """Need another payload or gravity from now on."""

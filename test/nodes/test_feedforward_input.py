@@ -44,7 +44,7 @@ class Consumer:
         self.resources = ExitStack()
         self.time, self.receive, self.warnings = 100.0, None, []
         monkeypatch.setattr(time, 'monotonic', lambda: self.time)
-        self.publishers = [FIRST]
+        self.publishers, self.is_one_node = [FIRST], False
         self.desired = np.zeros((3, 6))
         self.input = FeedforwardInput(self, self, 0.05, self.desired, LIMITS)
         self.told = 0
@@ -63,12 +63,16 @@ class Consumer:
 
     def get_publishers_info_by_topic(self, topic):
         last = b'i' if topic.endswith('/info') else b't'
-        return [SimpleNamespace(endpoint_gid=list(gid + last)) for gid in self.publishers]
+        names = ('feedforward_node' if self.is_one_node else f'node_{k}' for k in range(len(self.publishers)))
+        return [
+            SimpleNamespace(endpoint_gid=list(gid + last), node_namespace='/', node_name=name)
+            for gid, name in zip(self.publishers, names, strict=True)
+        ]
 
     def refuse(self, reason):
         self.warnings.append(reason)
 
-    def tell(self, gravity=DOWN, payload=None, of=None, then=True, **changed):
+    def tell(self, gravity=DOWN, payload=None, of=None, then=True, by=b'i', **changed):
         """Receive an info that fits but for gravity, payload and what is ``changed``, and ``then`` a torque."""
         x, y, z = gravity
         publisher = of or FIRST
@@ -84,7 +88,7 @@ class Consumer:
         set_nanoseconds(info.trajectory_start, PLAN.start)
         for field, value in changed.items():
             setattr(info, field, value)
-        self.input.on_info(serialize_message(info), known(publisher + b'i'))
+        self.input.on_info(serialize_message(info), known(publisher + by))
         if then:
             self.feed(of=publisher)
 
@@ -257,6 +261,16 @@ def test_two_publishers_of_one_process_cannot_be_told_apart(consumer):
     consumer.tell()
     consumer.input.warnings()
     assert consumer.added() == 1.0
+
+
+def test_a_node_that_is_configured_again_has_two_publishers_for_a_while(consumer):
+    consumer.tell()
+    consumer.publishers.append(FIRST)
+    consumer.is_one_node = True
+    consumer.tell(by=b'j', then=False)
+    assert consumer.added() == 1.0
+    assert consumer.input.warnings() == consumer.warnings == []
+    assert consumer.input.report()['publishers of feedforward_torque'] == '1'
 
 
 def test_without_gids_two_publishers_are_refused(consumer):
