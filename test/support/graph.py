@@ -7,7 +7,7 @@ import os
 
 from support import participants
 from support.own_domain import DOMAIN
-from support.started_processes import marked_processes
+from support.started_processes import still_running
 
 os.environ['ROS_DOMAIN_ID'] = str(DOMAIN)
 os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] = 'LOCALHOST'
@@ -91,7 +91,7 @@ class Graph:
         os.chdir(TREE)
         os.environ['ROS_LOG_DIR'] = str(self.folder / 'ros')
         check_same_tree()
-        assert not marked_processes(), 'an earlier test left processes running'
+        assert not (left := still_running()), f'an earlier test left processes running: {left}'
         participants.collect(0)
         self.client = Client('test_client', self.processes, AUBO_I5)
         self.node = self.client.node
@@ -108,7 +108,7 @@ class Graph:
         os.environ['ROS_LOG_DIR'] = ros_log_dir or ''
         if ros_log_dir is None:
             del os.environ['ROS_LOG_DIR']
-        assert not marked_processes(), 'processes are still running'
+        assert not (left := still_running()), f'processes are still running: {left}'
         if exception[0] is None:
             assert not ended, f'a node ended before it was asked to: {[process.args for process in ended]}'
             # one that had to be killed has another status

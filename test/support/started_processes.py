@@ -4,6 +4,7 @@ Each inherits a mark in its environment, children of children included.
 """
 
 import os
+import time
 from pathlib import Path
 
 from robot_dynamics_ros.nodes.transport_watch import lost_ports
@@ -22,6 +23,21 @@ def marked_processes() -> list[int]:
         except OSError:  # ended meanwhile, or somebody else's
             continue
     return found
+
+
+def still_running(seconds: float = 30.0) -> list[str]:
+    """Return the commands of marked processes that have not ended by then: one that was told to takes a moment."""
+    deadline = time.monotonic() + seconds
+    while (left := marked_processes()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return [f'{process}: {_command(process)}' for process in left]
+
+
+def _command(process: int) -> str:
+    try:
+        return Path(f'/proc/{process}/cmdline').read_text().replace('\0', ' ').strip()
+    except OSError:
+        return 'ended meanwhile'
 
 
 def processes_without_transport() -> dict[int, list[str]]:

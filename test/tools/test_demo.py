@@ -8,14 +8,13 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from support import graph as ros
 from support.logs import COLUMNS, DATA, bag, good_messages, table, written
 from support.matrices import matrix
-from support.started_processes import marked_processes
+from support.started_processes import still_running
 
 import pytest
 from PIL import Image
@@ -52,7 +51,7 @@ class Run:
 def run(tmp_path_factory, request):
     """Run the demo, at its own rate of states or half of it, with the measured log where that is there."""
     folder = tmp_path_factory.mktemp('demo')
-    assert not marked_processes(), 'an earlier test left processes running'
+    assert not (left := still_running()), f'an earlier test left processes running: {left}'
     (folder / 'config').mkdir()
     parameters = (share_folder() / 'config' / 'demo.yaml').read_text(encoding='utf-8')
     arm = f'\n/**/simulated_arm:\n  ros__parameters:\n    rate: {request.param}\n'
@@ -87,11 +86,7 @@ def tables(printed):
 
 def test_it_ends_well_and_leaves_nothing_running(run):
     assert run.status == 0, run.printed
-    # a process that was asked to stop may take a moment to be gone
-    deadline = time.monotonic() + 30.0
-    while marked_processes() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert marked_processes() == []
+    assert still_running() == []
 
 
 def test_both_motions_have_a_row_for_every_joint(run):
