@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from robot_dynamics_ros.control.segment_extremes import first_outside
-from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 
@@ -60,13 +58,3 @@ class PositionLimits:
         if outside.any():
             k, joint = np.argwhere(outside)[0]
             raise ArgumentError(f'{what} {k}: {self.fault(int(joint), float(positions[k, joint]))}')
-
-    def check_trajectory(self, trajectory: Trajectory) -> None:
-        """Raise ArgumentError for the first point of a trajectory, or motion between two, that is refused."""
-        self.check('trajectory point', trajectory.positions)
-        found = first_outside(trajectory.segments, self.lower, self.upper)
-        if found is not None:
-            raise ArgumentError(
-                f'trajectory: {found.time:.3f} s, between points {found.segment} and {found.segment + 1}: '
-                f'{self.fault(found.joint, found.position)}'
-            )

@@ -11,6 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.control.position_limits import PositionLimits
+from robot_dynamics_ros.control.trajectory import Trajectory
+from robot_dynamics_ros.errors import ArgumentError
+
 DEGREE = 5
 TO_BERNSTEIN = np.array([[comb(i, k) / comb(DEGREE, k) for k in range(DEGREE + 1)] for i in range(DEGREE + 1)])
 """From the powers of the time in [0, 1], lowest first."""
@@ -29,6 +33,17 @@ class Extreme(NamedTuple):
     segment: int
     joint: int
     position: float
+
+
+def check_within(trajectory: Trajectory, limits: PositionLimits) -> None:
+    """Raise ArgumentError for the first point of a trajectory, or motion between two, that the limits refuse."""
+    limits.check('trajectory point', trajectory.positions)
+    found = first_outside(trajectory.segments, limits.lower, limits.upper)
+    if found is not None:
+        raise ArgumentError(
+            f'trajectory: {found.time:.3f} s, between points {found.segment} and {found.segment + 1}: '
+            f'{limits.fault(found.joint, found.position)}'
+        )
 
 
 def first_outside(segments, lower: np.ndarray, upper: np.ndarray) -> Extreme | None:

@@ -15,6 +15,7 @@ from robot_dynamics_ros.control.payload_gravity import carrying
 from robot_dynamics_ros.control.plan_limits import check_plan, exceeded, limited
 from robot_dynamics_ros.control.planned_efforts import PlannedEfforts, check_defined, planned_efforts
 from robot_dynamics_ros.control.position_limits import PositionLimits
+from robot_dynamics_ros.control.segment_extremes import check_within
 from robot_dynamics_ros.control.torque_limiter import effort_limits
 from robot_dynamics_ros.control.torque_scale import torque_scales
 from robot_dynamics_ros.control.trajectory_check import Check
@@ -134,7 +135,7 @@ class TrajectoryEfforts(LifecycleTask):
         if self._payload_gravity.missing:
             raise ArgumentError(f'{self._payload_gravity.missing}; send the plan again when {OUTPUT} may hold torques')
         trajectory = trajectory_of(self._robot.joint_names, points, self._node.locked_joint_names)
-        self._limits.check_trajectory(trajectory)
+        check_within(trajectory, self._limits)
         check_defined(trajectory)
         trajectory_of(points.joint_names, points)  # joints that are locked are published, too
         now = self._node.get_clock().now().nanoseconds

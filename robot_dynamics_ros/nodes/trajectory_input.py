@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 from robot_dynamics_ros.control.position_limits import PositionLimits
+from robot_dynamics_ros.control.segment_extremes import check_within
 from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, trajectory_of
@@ -153,7 +154,7 @@ class TrajectoryInput:
         sent, received = message.info['source_timestamp'], message.info['received_timestamp']
         waited = check_active(node, received)
         trajectory = trajectory_of(node.robot.joint_names, points, ignored=node.locked_joint_names)
-        self._limits.check_trajectory(trajectory)
+        check_within(trajectory, self._limits)
         clock = node.get_clock()
         now, is_simulated = clock.now().nanoseconds, clock.ros_time_is_active
         late = time.time_ns() - (sent or received)

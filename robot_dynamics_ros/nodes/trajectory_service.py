@@ -5,6 +5,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.control.joint_order import permutation
 from robot_dynamics_ros.control.position_limits import PositionLimits
+from robot_dynamics_ros.control.segment_extremes import check_within
 from robot_dynamics_ros.control.trajectory_check import PERIOD, Check, check
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
@@ -23,7 +24,7 @@ def check_trajectory(robot: Robot, limits: PositionLimits, request, response, ig
     if not message.points:
         raise ArgumentError('trajectory: it has no points')
     trajectory = trajectory_of(robot.joint_names, message)
-    limits.check_trajectory(trajectory)
+    check_within(trajectory, limits)
     found = check(robot, trajectory, request.sample_period or PERIOD, effort_limit)
     order = np.argsort(permutation(robot.joint_names, message.joint_names))
     set_peaks(response, found, order)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.control.position_limits import PositionLimits
+from robot_dynamics_ros.control.segment_extremes import check_within
 from robot_dynamics_ros.control.trajectory import Trajectory
 from robot_dynamics_ros.errors import ArgumentError
 
@@ -57,9 +58,9 @@ def test_a_trajectory_that_leaves_the_limits_between_its_points_is_refused_by_jo
     with pytest.raises(
         ArgumentError, match=r"^trajectory: 2\.750 s, between points 0 and 1: joint 'lift': position 1\.075 is beyond"
     ):
-        LIMITED.check_trajectory(Trajectory([1.5, 4.0], points, rates))
-    LIMITED.check_trajectory(Trajectory([1.5, 2.3], points, rates))  # 0.65 m, of 0.5 and the tolerance
-    LIMITED.check_trajectory(Trajectory([1.5, 4.0], points))
+        check_within(Trajectory([1.5, 4.0], points, rates), LIMITED)
+    check_within(Trajectory([1.5, 2.3], points, rates), LIMITED)  # 0.65 m, of 0.5 and the tolerance
+    check_within(Trajectory([1.5, 4.0], points), LIMITED)
 
 
 def test_the_first_state_that_is_refused_is_named():
@@ -69,7 +70,7 @@ def test_the_first_state_that_is_refused_is_named():
     with pytest.raises(ArgumentError, match=r"^positions: state 2: joint 'swing': position 3 is beyond its limits"):
         LIMITED.check('positions: state', rows)
     with pytest.raises(ArgumentError, match=r"^trajectory point 1: joint 'lift': position 0\.8 "):
-        LIMITED.check_trajectory(Trajectory([0.0, 1.0], [np.zeros(5), [0.0, 0.0, 0.8, 0.0, 0.0]]))
+        check_within(Trajectory([0.0, 1.0], [np.zeros(5), [0.0, 0.0, 0.8, 0.0, 0.0]]), LIMITED)
 
 
 def test_a_large_tolerance_accepts_any():
