@@ -26,7 +26,7 @@ NODES = (
 )
 # Short name of each other command, and the folder of its module.
 COMMANDS = {
-    'bringup': 'nodes',
+    'bringup': 'nodes.executables',
     'check_model': 'tools',
     'compare': 'tools',
     'demo': 'tools',
@@ -94,10 +94,8 @@ CALL = Extension(
 )
 EXECUTABLES = [
     # Called as in parameter files, launch files and enclaves: the executable has the node's name.
-    *(f'{node} = {PACKAGE}.nodes.{node}:main' for node in NODES),
+    *(f'{node} = {PACKAGE}.nodes.executables.{node}:main' for node in NODES),
     *(f'robot_dynamics_{name} = {PACKAGE}.{folder}.{name}:main' for name, folder in COMMANDS.items()),
-    # For ros2 run, after the package's name; elsewhere they warn.
-    *(f'{name} = {PACKAGE}.tools.short_names:main' for name in COMMANDS),
 ]
 # For pip. rosdep reads package.xml, and scripts/bootstrap installs what requirements/ say.
 LIBRARY = ['numpy>=1.21', 'numba>=0.55.1', 'PyYAML>=5.4']
@@ -126,12 +124,14 @@ setup(
     package_data={
         PACKAGE: [
             'py.typed',
-            'nodes/parameters.yaml',
-            'nodes/*.xml',
+            'nodes/lifecycle/parameters.yaml',
+            'nodes/process/*.xml',
             'native/call.pyi',
             'native/library.c',
             'native/run.h',
-            '*/templates/*.in',
+            'codegen/templates/*.in',
+            'tools/templates/*.in',
+            'tools/figures/templates/*.in',
         ]
     },
     data_files=[

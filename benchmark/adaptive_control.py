@@ -37,11 +37,11 @@ from support.adaptive_arm import (
     rms,
 )
 
-from robot_dynamics_ros.control.adaptation import Adaptation
-from robot_dynamics_ros.control.adaptive import AdaptiveControl
-from robot_dynamics_ros.control.joint_space_control import JointSpaceControl
+from robot_dynamics_ros.control.laws.adaptation import Adaptation
+from robot_dynamics_ros.control.laws.adaptive import AdaptiveControl
+from robot_dynamics_ros.control.laws.joint_space_control import JointSpaceControl
 from robot_dynamics_ros.model.pseudo_inertia import violation
-from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm
+from robot_dynamics_ros.simulation.plant.mujoco_arm import MujocoArm
 
 DURATION, LAST, EASE = 20.0, 5.0, 2.0
 """Of the motion, of its part that is judged, and of the way in and out of it, s."""

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.control.tracking_motion import LARGEST_RATIO, slides
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.simulation.tracking_experiment import tracked
-from robot_dynamics_ros.tools.demo_arm import DESCRIPTION, RATE, DemoArm, demo_arm, description_of
+from robot_dynamics_ros.simulation.plant.tracking_experiment import tracked
+from robot_dynamics_ros.simulation.plant.tracking_motion import LARGEST_RATIO, slides
+from robot_dynamics_ros.tools.demonstration.demo_arm import DESCRIPTION, RATE, DemoArm, demo_arm, description_of
 
 
 def errors(arm: DemoArm) -> tuple[np.ndarray, np.ndarray]:

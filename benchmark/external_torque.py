@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.contact_detection import ContactDetector
-from robot_dynamics_ros.control.friction_tracker import FrictionTracker
-from robot_dynamics_ros.control.momentum_observer import FRICTION_TIME_CONSTANT, GAIN, MomentumObserver
-from robot_dynamics_ros.control.threshold_learning import MARGIN, ThresholdLearning
+from robot_dynamics_ros.control.observers.contact_detection import ContactDetector
+from robot_dynamics_ros.control.observers.friction_tracker import FrictionTracker
+from robot_dynamics_ros.control.observers.momentum_observer import FRICTION_TIME_CONSTANT, GAIN, MomentumObserver
+from robot_dynamics_ros.control.observers.threshold_learning import MARGIN, ThresholdLearning
 from robot_dynamics_ros.identification import Log
 
 FORCES, WITHIN = (20.0, 50.0), 0.5

@@ -12,7 +12,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_interfaces.srv import CheckTrajectory, GetInverseDynamics, GetMassMatrix
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.nodes.discovery import use_profiles
+from robot_dynamics_ros.nodes.process.discovery import use_profiles
 
 JOINTS = Robot.named('aubo_i5').joint_names
 STATES, POINTS = 1_000_000, 90_000

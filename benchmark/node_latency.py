@@ -26,8 +26,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.messages.cdr import JointStateBuffer, stamp_of
-from robot_dynamics_ros.nodes import realtime
-from robot_dynamics_ros.nodes.raw_executor import NoExecutor
+from robot_dynamics_ros.nodes.process import realtime
+from robot_dynamics_ros.nodes.process.raw_executor import NoExecutor
 from robot_dynamics_ros.tools.processes import Client, Processes
 
 ROUNDS, LENGTH = 5, 4.0

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.standstill import SPEED
+from robot_dynamics_ros.control.joints.standstill import SPEED
 from robot_dynamics_ros.identification import Log, Validation, delay_of_torques, differentiate, identify
 from robot_dynamics_ros.identification.prediction import predicted_torque
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters

@@ -6,7 +6,7 @@ import numpy as np
 from measure import heading
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.friction_tracker import FrictionTracker
+from robot_dynamics_ros.control.observers.friction_tracker import FrictionTracker
 from robot_dynamics_ros.identification import RecursiveLeastSquares
 
 UPDATES = 1_000_000

@@ -17,7 +17,7 @@ from measure import first_line, heading, verdict
 from node_latency import Trips, trajectory_of_an_hour
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.nodes import discovery
+from robot_dynamics_ros.nodes.process import discovery
 from robot_dynamics_ros.tools.processes import Client, Processes
 
 START, FIRST = 1.2, 1.05

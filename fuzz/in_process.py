@@ -30,7 +30,9 @@ WORDS = HANDED_OVER[2:4]
 
 
 def node_class(kind: str):
-    return getattr(importlib.import_module(f'robot_dynamics_ros.nodes.{kind}'), kind.title().replace('_', ''))
+    return getattr(
+        importlib.import_module(f'robot_dynamics_ros.nodes.executables.{kind}'), kind.title().replace('_', '')
+    )
 
 
 class InProcess:

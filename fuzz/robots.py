@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.acceleration_limits import acceleration_limits
+from robot_dynamics_ros.control.laws.acceleration_limits import acceleration_limits
 from robot_dynamics_ros.formats.library import named_urdf, share_folder
 
 GRAVITY, NO_PAYLOAD = np.array([0.0, 0.0, -9.81]), np.zeros(10)

@@ -9,7 +9,7 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
-from robot_dynamics_ros.nodes import launch_arguments
+from robot_dynamics_ros.nodes.process import launch_arguments
 
 PACKAGE = 'robot_dynamics_ros'
 ARGUMENTS = {

@@ -12,8 +12,8 @@ from launch_ros.substitutions import FindPackageShare
 from launch import LaunchDescription
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_arguments
-from robot_dynamics_ros.nodes import launch_arguments
-from robot_dynamics_ros.nodes.parameter_definitions import options
+from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import options
+from robot_dynamics_ros.nodes.process import launch_arguments
 
 TOPICS = (
     'joint_states',
@@ -70,7 +70,7 @@ def bringup(given, namespace):
     simulated_time = [{'use_sim_time': given['use_sim_time'].lower() == 'true'}] if given['use_sim_time'] else []
     return Node(
         package='robot_dynamics_ros',
-        executable='bringup',
+        executable='robot_dynamics_bringup',
         namespace=namespace,
         arguments=[*arguments, '--ros-args', '--log-level', given['log_level']],
         parameters=[given['config'], *simulated_time],

@@ -13,11 +13,11 @@ from launch_ros.actions import Node
 from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
-from robot_dynamics_ros.nodes import launch_arguments
-from robot_dynamics_ros.tools.demo_arm import DESCRIPTION, MOTION, demo_arm, description_of
+from robot_dynamics_ros.nodes.process import launch_arguments
+from robot_dynamics_ros.tools.demonstration.demo_arm import DESCRIPTION, MOTION, demo_arm, description_of
 
 PACKAGE = 'robot_dynamics_ros'
-NODES = ('simulated_arm', 'feedforward_node', 'torque_controller', 'demo_motion')
+NODES = ('simulated_arm', 'feedforward_node', 'torque_controller', 'robot_dynamics_demo_motion')
 ARGUMENTS = {
     'model': ('', "URDF, xacro, MJCF or YAML file of an arm, or a robot's name; '': the AUBO-i5 with config/demo.yaml"),
     **DESCRIPTION,
@@ -53,7 +53,7 @@ def nodes(given, parameters, motion):
             executable=name,
             namespace=given['namespace'],
             arguments=[
-                *(motion if name == 'demo_motion' else []),
+                *(motion if name == 'robot_dynamics_demo_motion' else []),
                 *('--ros-args', '--log-level', given['log_level']),
             ],
             parameters=[parameters],

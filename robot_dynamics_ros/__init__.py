@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.model.loop_types import Coupling, LoopClosure
+    from robot_dynamics_ros.model.closed_loops.loop_types import Coupling, LoopClosure
     from robot_dynamics_ros.payload import Payload
     from robot_dynamics_ros.robot import Robot
 
@@ -13,7 +13,7 @@ __all__ = ['Coupling', 'LoopClosure', 'Payload', 'Robot']
 def __getattr__(name: str):
     """Import a public class at its first use: a node sets its signal handlers before these slow imports."""
     if name in ('Coupling', 'LoopClosure'):
-        from robot_dynamics_ros.model import loop_types  # noqa: PLC0415
+        from robot_dynamics_ros.model.closed_loops import loop_types  # noqa: PLC0415
 
         return getattr(loop_types, name)
     if name == 'Payload':

@@ -14,7 +14,7 @@ arm64_tests=(
   test/native
   test/jit/test_{fused_multiply_add,inlining}.py
   test/codegen/test_c_text.py
-  test/control/test_torque_limiter.py
+  test/control/guards/test_torque_limiter.py
   test/formats/test_{aubo_i5,dh,library,urdf}.py
   test/model/test_{audit,editing,joint_types,linear_algebra,pseudo_inertia}.py
 )

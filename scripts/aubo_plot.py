@@ -16,7 +16,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 from sensor_msgs.msg import JointState
 
-from robot_dynamics_ros.identification.log_files import JOINT_STATE, TOPIC
+from robot_dynamics_ros.identification.logs.log_files import JOINT_STATE, TOPIC
 from robot_dynamics_ros.tools import replay
 from robot_dynamics_ros.tools.processes import Client, Processes
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from robot_dynamics_ros.nodes.parameter_definitions import (
+from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import (
     Definition,
     definition,
     definitions,
@@ -16,7 +16,7 @@ from robot_dynamics_ros.nodes.parameter_definitions import (
     groups_by_node,
 )
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools.plotjuggler_layout import plotjuggler_layout
+from robot_dynamics_ros.tools.demonstration.plotjuggler_layout import plotjuggler_layout
 
 ARM = 'aubo_i5'
 """Of the layout for PlotJuggler."""
@@ -26,7 +26,7 @@ CONTROLLER = 'feedforward_effort_controller'
 COLUMN, WIDTH = 32, 120
 """Where comments begin, and where lines end."""
 HEADER = """\
-# Generated from robot_dynamics_ros/nodes/parameters.yaml by scripts/generate.
+# Generated from robot_dynamics_ros/nodes/lifecycle/parameters.yaml by scripts/generate.
 #
 # Every parameter of every node with its default. Copy what you change into a file of your own and pass it as
 # --params-file, or as the launch argument config. Values act when a node is configured, unless another time is said.
@@ -100,7 +100,7 @@ def value_text(value) -> str:
 def table(node: str) -> str:
     """Return the documentation of a node's parameters, its own before those that it shares with others."""
     own_first = sorted(definitions_of(node), key=lambda found: found not in own(node))
-    return table_of(own_first, 'robot_dynamics_ros/nodes/parameters.yaml')
+    return table_of(own_first, 'robot_dynamics_ros/nodes/lifecycle/parameters.yaml')
 
 
 def controller_table() -> str:

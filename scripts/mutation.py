@@ -33,7 +33,7 @@ PACKAGE = 'robot_dynamics_ros'
 FOLDERS = {
     'control': ('control',),
     'formats': ('formats', 'model'),
-    'model': ('formats', 'model', 'robot', 'evaluation'),
+    'model': ('formats', 'model', 'robot'),
 }
 """Folders of the package, each with the test folders that have to detect its mutants."""
 LEAST = 0.85

@@ -284,7 +284,7 @@ bool EffortLaw::take_reference(const Reference & reference) noexcept
   return true;
 }
 
-/// Writes the torque of a source at `time` to tau_; returns whether it is finite. control/payload_blending.py.
+/// Writes the torque of a source at `time` to tau_; returns whether it is finite. control/payload/payload_blending.py.
 bool EffortLaw::compute(Source source, const State & state) noexcept
 {
   const Corners & corners = *now_;

@@ -20,7 +20,7 @@ namespace robot_dynamics_controllers
 {
 
 /// Payload and gravity of `payload_state` and `gravity_state`, which a dynamics_server publishes, with the meaning that
-/// they have in the nodes (nodes/payload_gravity_input.py of robot_dynamics_ros): the newest valid message counts, and a
+/// they have in the nodes (nodes/inputs/payload_gravity_input.py of robot_dynamics_ros): the newest valid message counts, and a
 /// wrong one is refused and changes nothing. Without a message those of the library count.
 ///
 /// Methods may be called by several threads.

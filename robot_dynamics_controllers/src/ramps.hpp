@@ -11,7 +11,7 @@
 namespace robot_dynamics_controllers
 {
 
-// Ramps of payload and gravity, as control/ramp.py and control/payload_gravity.py of robot_dynamics_ros.
+// Ramps of payload and gravity, as control/payload/ramp.py and control/payload/payload_gravity.py of robot_dynamics_ros.
 
 using Bodies = PayloadGravity::Bodies;
 using Vector = PayloadGravity::Vector;

@@ -29,7 +29,7 @@ public:
   static constexpr double DISCOVERY = 0.5;
   /// s for the message of a publisher that is known.
   static constexpr double DELIVERY = 1.0;
-  /// s in which a server has heard what nodes hold (PATIENCE in nodes/held_values.py), and its message has come.
+  /// s in which a server has heard what nodes hold (PATIENCE in nodes/tasks/held_values.py), and its message has come.
   static constexpr double SETTLING = 4.0;
 
   /// Whether configuring has to wait for a topic, `since_participant` s after the participant was created and

@@ -9,10 +9,10 @@ from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.description_path import description_path
 from robot_dynamics_ros.formats.library import named_model, named_urdf
 from robot_dynamics_ros.formats.mjcf import model_from_mjcf
-from robot_dynamics_ros.formats.model_yaml import model_from_yaml
 from robot_dynamics_ros.formats.untrusted_text import read_text
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.formats.xacro import is_xacro, xacro_command
+from robot_dynamics_ros.formats.yaml_files.model_yaml import model_from_yaml
 from robot_dynamics_ros.model.model import GRAVITY, Model
 
 FORMATS = {'.urdf': 'urdf', '.mjcf': 'mjcf', '.yaml': 'yaml', '.yml': 'yaml'}

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from robot_dynamics_ros.errors import ModelError, UnknownNameError, alternatives
-from robot_dynamics_ros.formats.actuators import with_actuators
 from robot_dynamics_ros.formats.urdf import model_from_urdf
+from robot_dynamics_ros.formats.yaml_files.actuators import with_actuators
 from robot_dynamics_ros.model.model import Model
 
 _PACKAGE = 'robot_dynamics_ros'

@@ -13,8 +13,8 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.compiled_mjcf import called, mujoco_module, name_of, rotation_of
 from robot_dynamics_ros.formats.mjcf_elements import is_off
-from robot_dynamics_ros.model.loop_types import Coupling, LoopClosure
-from robot_dynamics_ros.model.loops import LARGEST_POLYNOMIAL, with_loops
+from robot_dynamics_ros.model.closed_loops.loop_types import Coupling, LoopClosure
+from robot_dynamics_ros.model.closed_loops.loops import LARGEST_POLYNOMIAL, with_loops
 from robot_dynamics_ros.model.model import Finding, Model
 
 _TORQUE_SCALE = 10

@@ -27,12 +27,12 @@ from robot_dynamics_ros.formats.urdf_origin import Version, origin_of, version_o
 from robot_dynamics_ros.formats.urdf_transmissions import motors_of
 from robot_dynamics_ros.formats.urdf_unread import unread
 from robot_dynamics_ros.model.audit import audit_inertial, audited
+from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
+from robot_dynamics_ros.model.closed_loops.loops import checked_coupling, with_loops
 from robot_dynamics_ros.model.fixed_joints import merged
 from robot_dynamics_ros.model.inertial_parameters import symmetric, ten_parameters
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE, Joint
 from robot_dynamics_ros.model.linear_algebra import product
-from robot_dynamics_ros.model.loop_types import Coupling
-from robot_dynamics_ros.model.loops import checked_coupling, with_loops
 from robot_dynamics_ros.model.model import Finding, Model
 from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, unit
 

@@ -8,9 +8,9 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
 from robot_dynamics_ros.model.joint_types import Joint
-from robot_dynamics_ros.model.loop_types import Coupling
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.model.rotations import to_rpy
 

@@ -17,7 +17,7 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formulations import spatial
 from robot_dynamics_ros.formulations.kinematic_tree import KinematicTree, skew
-from robot_dynamics_ros.model.loop_types import COMPONENTS, LoopClosure
+from robot_dynamics_ros.model.closed_loops.loop_types import COMPONENTS, LoopClosure
 from robot_dynamics_ros.robot import Robot
 
 RANK = 1e-9

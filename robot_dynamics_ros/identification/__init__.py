@@ -6,20 +6,20 @@ Names are imported at their first use, because some need SciPy.
 import importlib
 
 NAMES = {
-    '.control.friction_tracker': ('FrictionTracker',),
+    '.control.observers.friction_tracker': ('FrictionTracker',),
     'delay': ('delay_of_torques',),
-    'excitation': ('ConditionNumbers', 'condition_numbers', 'optimise_excitation'),
-    'fourier_trajectory': ('FourierTrajectory',),
+    'motions.excitation': ('ConditionNumbers', 'condition_numbers', 'optimise_excitation'),
+    'motions.fourier_trajectory': ('FourierTrajectory',),
     'gravity': ('identify_gravity',),
-    'log': ('Log',),
-    'log_files': ('LogError',),
+    'logs.log': ('Log',),
+    'logs.log_files': ('LogError',),
     'parameter_estimation': ('Identification', 'cross_validate', 'identify'),
     'payload': ('identify_payload',),
-    'plausibility': ('check_log',),
+    'logs.plausibility': ('check_log',),
     'prediction': ('Validation', 'validate'),
     'recursive': ('RecursiveLeastSquares',),
     'residual': ('ResidualFit', 'fit_residual'),
-    'signals': ('differentiate', 'estimate_delay', 'moving', 'zero_phase'),
+    'logs.signals': ('differentiate', 'estimate_delay', 'moving', 'zero_phase'),
     'standing_poses': ('StandingPoses', 'gravity_poses'),
 }
 """Public names of each module; one with a leading dot is not of this package."""

@@ -13,9 +13,9 @@ from scipy.ndimage import convolve1d
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.identification.friction_terms import USUAL, FrictionColumns
-from robot_dynamics_ros.identification.log import Log
+from robot_dynamics_ros.identification.logs.log import Log
+from robot_dynamics_ros.identification.logs.signals import FEWEST, LARGEST_DELAY, UNEVEN, correlation_times
 from robot_dynamics_ros.identification.regression import Regression, pseudo_inverse, sum_of
-from robot_dynamics_ros.identification.signals import FEWEST, LARGEST_DELAY, UNEVEN, correlation_times
 from robot_dynamics_ros.robot import Robot
 
 FRICTION = ('viscous', 'quadratic', 'offset', 'coulomb', 'load')

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.identification.log import Log
+from robot_dynamics_ros.identification.logs.log import Log
 from robot_dynamics_ros.model.model import Friction
 
 SMOOTH = ('viscous', 'quadratic', 'offset', 'temperature')

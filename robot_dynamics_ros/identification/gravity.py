@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.control.continuous_joints import TURN
-from robot_dynamics_ros.control.static_torque import low_discrepancy
+from robot_dynamics_ros.control.joints.continuous_joints import TURN
+from robot_dynamics_ros.control.joints.static_torque import low_discrepancy
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.consistent import consistent_prior
-from robot_dynamics_ros.identification.log import Log
-from robot_dynamics_ros.identification.log_findings import unit_findings
+from robot_dynamics_ros.identification.logs.log import Log
+from robot_dynamics_ros.identification.logs.log_findings import unit_findings
 from robot_dynamics_ros.identification.regression import Prior, Regression
 from robot_dynamics_ros.identification.standing_poses import StandingPoses
 from robot_dynamics_ros.model.base_parameters import BaseParameters, base_parameters_of_regressors

@@ -21,12 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.control.standstill import SPEED
+from robot_dynamics_ros.control.joints.standstill import SPEED
 from robot_dynamics_ros.identification.consistent import consistent_prior
 from robot_dynamics_ros.identification.friction_terms import FREE, USUAL, FrictionColumns
-from robot_dynamics_ros.identification.log import Log
+from robot_dynamics_ros.identification.logs.log import Log
+from robot_dynamics_ros.identification.logs.signals import correlation_times
 from robot_dynamics_ros.identification.regression import Fit, Prior, Regression, sum_of
-from robot_dynamics_ros.identification.signals import correlation_times
 from robot_dynamics_ros.robot import Robot
 
 MOST_PASSES = 40

@@ -7,12 +7,12 @@ from functools import lru_cache
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.control.standstill import SPEED
+from robot_dynamics_ros.control.joints.standstill import SPEED
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.friction_terms import FREE, TERMS, term_names
 from robot_dynamics_ros.identification.iterated_fit import TOLERANCE, Pass, State, TorqueProblem
-from robot_dynamics_ros.identification.log import Log
-from robot_dynamics_ros.identification.log_findings import log_findings
+from robot_dynamics_ros.identification.logs.log import Log
+from robot_dynamics_ros.identification.logs.log_findings import log_findings
 from robot_dynamics_ros.identification.model_selection import OPTIONAL, WEIGHTS, last_pass, with_terms_that_pay
 from robot_dynamics_ros.identification.motor_coupling import with_couplings_found
 from robot_dynamics_ros.identification.prediction import Validation, predicted_torque, validate

@@ -7,10 +7,10 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.friction_terms import FrictionColumns
-from robot_dynamics_ros.identification.log import Log
-from robot_dynamics_ros.identification.log_findings import unit_findings
+from robot_dynamics_ros.identification.logs.log import Log
+from robot_dynamics_ros.identification.logs.log_findings import unit_findings
+from robot_dynamics_ros.identification.logs.signals import correlation_times
 from robot_dynamics_ros.identification.regression import Prior, Regression, sum_of
-from robot_dynamics_ros.identification.signals import correlation_times
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, ten_parameters
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.payload import Payload, carrying_frame

@@ -6,8 +6,8 @@ from functools import cached_property
 import numpy as np
 from scipy.signal import periodogram
 
-from robot_dynamics_ros.control.standstill import SPEED
-from robot_dynamics_ros.identification.log import Log
+from robot_dynamics_ros.control.joints.standstill import SPEED
+from robot_dynamics_ros.identification.logs.log import Log
 from robot_dynamics_ros.robot import Robot
 
 

@@ -1,6 +1,6 @@
 """Residual learning: a bounded correction of the torques of a robot's model, where it pays on data not fitted.
 
-tau = model + friction + residual, residual_i = sum_k weights_ik features_ik (``control.residual_torque``), by ridge
+tau = model + friction + residual, residual_i = sum_k weights_ik features_ik (``residual_torque``), by ridge
 regression (Hoerl & Kennard 1970) in units of each feature's root mean square. Each part of the log in time is held out
 in turn; the ridge is chosen on what is left, again by holding out one part after the other. A joint gets a residual if
 it pays on the parts held out: the RMS of all of them is 5 % less, and that of all but one is less. Of a joint whose
@@ -13,11 +13,11 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
-from robot_dynamics_ros.control.residual_torque import FEATURES, residual_features
-from robot_dynamics_ros.control.standstill import SPEED
+from robot_dynamics_ros.control.joints.standstill import SPEED
+from robot_dynamics_ros.control.terms.residual_torque import FEATURES, residual_features
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.formats.residual_yaml import ResidualModel
-from robot_dynamics_ros.identification.log import Log
+from robot_dynamics_ros.formats.yaml_files.residual_yaml import ResidualModel
+from robot_dynamics_ros.identification.logs.log import Log
 from robot_dynamics_ros.identification.prediction import predicted_torque
 from robot_dynamics_ros.identification.regression import Regression
 from robot_dynamics_ros.robot import Robot
@@ -56,7 +56,7 @@ def fit_residual(robot: Robot, log: Log, blocks: int = 6) -> ResidualFit:
     Returns
     -------
     ResidualFit
-        ``formats.residual_yaml.write_residual`` writes its ``model`` for the nodes. The torque of each joint is bounded
+        ``residual_yaml.write_residual`` writes its ``model`` for the nodes. The torque of each joint is bounded
         by the largest one within the log, and joints where it does not pay have none.
 
     Raises

@@ -6,10 +6,10 @@ from typing import ClassVar
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.control.standstill import SPEED, Standstill
-from robot_dynamics_ros.control.static_torque import low_discrepancy, position_range
+from robot_dynamics_ros.control.joints.standstill import SPEED, Standstill
+from robot_dynamics_ros.control.joints.static_torque import low_discrepancy, position_range
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.identification.log import Log
+from robot_dynamics_ros.identification.logs.log import Log
 from robot_dynamics_ros.robot import Robot
 
 CANDIDATES = 512

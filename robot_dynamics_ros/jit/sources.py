@@ -41,7 +41,7 @@ def digest_of(function: Any) -> str:
 
 
 def name_of(function: Any) -> str:
-    """Return the name of a function or kernel, with its module below the package: control.torque_limiter._limit."""
+    """Return the name of a function or kernel, with its module below the package: kernels.rnea.rnea."""
     return f'{function.__module__}.{function.__name__}'.removeprefix(f'{PACKAGE.name}.')
 
 

@@ -6,12 +6,12 @@ import numpy as np
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from robot_dynamics_ros.control.driven_robot import DrivenRobot
-from robot_dynamics_ros.control.joint_order import places_of
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
+from robot_dynamics_ros.control.guards.velocity_check import VelocityCheck
+from robot_dynamics_ros.control.joints.joint_order import places_of
+from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.control.law import NO_VELOCITIES, MeasuredState
-from robot_dynamics_ros.control.locked_joints import LockedJoints
-from robot_dynamics_ros.control.position_limits import PositionLimits
-from robot_dynamics_ros.control.velocity_check import VelocityCheck
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, UnknownNameError
 from robot_dynamics_ros.messages.cdr import JointStateBuffer, stamp_of
 from robot_dynamics_ros.messages.cdr_numbers import OTHER_LAYOUT

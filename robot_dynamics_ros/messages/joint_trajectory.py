@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_dynamics_ros.control.joint_order import permutation
-from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.control.trajectory_check import sampled
+from robot_dynamics_ros.control.joints.joint_order import permutation
+from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
+from robot_dynamics_ros.control.trajectories.trajectory_check import sampled
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.cdr import FRAME, LITTLE_ENDIAN, aligned, stamp_of
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds

@@ -8,7 +8,7 @@ from geometry_msgs.msg import Vector3, Vector3Stamped
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
 from robot_dynamics_interfaces.msg import Payload as PayloadMessage
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.control.payload_gravity import LONGEST, GravityRamp, PayloadRamp, carrier
+from robot_dynamics_ros.control.payload.payload_gravity import LONGEST, GravityRamp, PayloadRamp, carrier
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.payload import Payload

@@ -3,8 +3,8 @@
 import numpy as np
 
 from robot_dynamics_interfaces.msg import TrajectoryTorques
-from robot_dynamics_ros.control.plan_limits import limit_use
-from robot_dynamics_ros.control.trajectory_check import Check
+from robot_dynamics_ros.control.trajectories.plan_limits import limit_use
+from robot_dynamics_ros.control.trajectories.trajectory_check import Check
 
 
 def set_peaks(message, found: Check, order=slice(None)) -> None:

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from robot_dynamics_ros.model.closed_loops.loop_audit import audit_loops
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, symmetric
 from robot_dynamics_ros.model.joint_types import KINDS, Joint, directions_of
 from robot_dynamics_ros.model.linear_algebra import dot, product
-from robot_dynamics_ros.model.loop_audit import audit_loops
 from robot_dynamics_ros.model.model import Finding, Model
 
 # Six printed decimals change each entry of a 3 x 3 inertia by at most 5e-7 kg m^2 and its principal moments by at most

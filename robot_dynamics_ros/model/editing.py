@@ -12,11 +12,15 @@ import numpy as np
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError, alternatives
 from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.audit import audit_model, audited
+from robot_dynamics_ros.model.closed_loops.loop_editing import (
+    with_loops_of_both,
+    with_loops_of_locked,
+    with_loops_of_part,
+)
 from robot_dynamics_ros.model.configuration import is_no_quaternion, joint_pose
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.linear_algebra import cross, norm, product
-from robot_dynamics_ros.model.loop_editing import with_loops_of_both, with_loops_of_locked, with_loops_of_part
 from robot_dynamics_ros.model.model import Finding, Model
 
 VERTICAL = 1e-9

@@ -10,9 +10,9 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError, UnknownNameError, alternatives
 from robot_dynamics_ros.jit.kinds import Vector
 from robot_dynamics_ros.model.arrays import ModelArrays
+from robot_dynamics_ros.model.closed_loops.loop_types import Loops
 from robot_dynamics_ros.model.joint_types import KINDS, Joint, axis_of, directions_of
 from robot_dynamics_ros.model.linear_algebra import cross, product
-from robot_dynamics_ros.model.loop_types import Loops
 from robot_dynamics_ros.model.regrouping import regrouped
 
 GRAVITY = (0.0, 0.0, -9.81)  # m/s^2, for a base frame whose z axis points up

@@ -7,9 +7,9 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.codegen.states_code import StatesCode
-from robot_dynamics_ros.evaluation.described_robot import evaluator_of
-from robot_dynamics_ros.evaluation.evaluator import ProgramKey
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
+from robot_dynamics_ros.robot.described_robot import evaluator_of
+from robot_dynamics_ros.robot.evaluator import ProgramKey
 from robot_dynamics_ros.simulation.simulation_setup import Samples, Setup
 from robot_dynamics_ros.simulation.step_arrays import Buffers, Calls, LoopCalls
 from robot_dynamics_ros.simulation.torque_inputs import HeldRows

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.evaluation.described_robot import evaluator_of
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.robot.described_robot import evaluator_of
 from robot_dynamics_ros.simulation.loop_projection import STANDSTILL
 from robot_dynamics_ros.simulation.step_arrays import Buffers, Plan, Stops
 from robot_dynamics_ros.simulation.torque_inputs import TorqueInput

@@ -6,9 +6,9 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.evaluation.described_robot import ALIGNED, evaluator_of
-from robot_dynamics_ros.evaluation.loop_rank import independent_constraints, units_of_constraints
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.robot.described_robot import ALIGNED, evaluator_of
+from robot_dynamics_ros.robot.loop_rank import independent_constraints, units_of_constraints
 from robot_dynamics_ros.simulation.compiled_motion import compiled_motion, is_compiled
 from robot_dynamics_ros.simulation.elastic_joints import ElasticJoints
 from robot_dynamics_ros.simulation.elastic_motion import ElasticMotion, motor_torque, wrenches_of_tree

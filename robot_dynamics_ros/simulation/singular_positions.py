@@ -6,9 +6,9 @@ go on in two ways from the position where all its links are along a line. Time s
 
 import numpy as np
 
-from robot_dynamics_ros.evaluation.described_robot import evaluator_of
-from robot_dynamics_ros.evaluation.loop_rank import steps_of_constraints
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.robot.described_robot import evaluator_of
+from robot_dynamics_ros.robot.loop_rank import steps_of_constraints
 
 STRAIGHT = 1.5
 """How much larger than on straight lines through zero the distances of two samples from a singular position may be."""

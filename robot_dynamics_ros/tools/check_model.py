@@ -12,22 +12,22 @@ from typing import Any
 import numpy as np
 import yaml
 
-from robot_dynamics_ros.control.driven_robot import DrivenRobot
-from robot_dynamics_ros.control.locked_joints import LockedJoints
-from robot_dynamics_ros.control.static_torque import largest_static_torque
-from robot_dynamics_ros.control.torque_limiter import effort_limits
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
+from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
+from robot_dynamics_ros.control.joints.static_torque import largest_static_torque
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.formats.description import urdf_of_description
 from robot_dynamics_ros.formats.urdf import Inertial, inertials_from_urdf
+from robot_dynamics_ros.model.closed_loops.loops import check_tree
 from robot_dynamics_ros.model.consistent_inertias import eigenvalues
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
-from robot_dynamics_ros.model.loops import check_tree
 from robot_dynamics_ros.model.model import Finding, Model
-from robot_dynamics_ros.nodes.parameter_definitions import check_names, definitions_of, groups_by_node
-from robot_dynamics_ros.nodes.robot_loader import load_robot
-from robot_dynamics_ros.nodes.robot_requirements import requirements_of
+from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import check_names, definitions_of, groups_by_node
+from robot_dynamics_ros.nodes.lifecycle.robot_loader import load_robot
+from robot_dynamics_ros.nodes.lifecycle.robot_requirements import requirements_of
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools.link_boxes import LinkBox, boxes_of, check_box
+from robot_dynamics_ros.tools.figures.link_boxes import LinkBox, boxes_of, check_box
 
 COMMAND = 'robot_dynamics_check_model'
 NEARLY_ALIGNED = 2.0
@@ -89,7 +89,7 @@ def refusal(name: str, parameters: dict[str, Any], description: str) -> str:
 def _check_plant(robot: Robot | DrivenRobot) -> None:
     """Raise DynamicsError where simulated_arm cannot simulate the robot."""
     try:
-        from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm  # noqa: PLC0415 - an extra of the package
+        from robot_dynamics_ros.simulation.plant.mujoco_arm import MujocoArm  # noqa: PLC0415 - an extra of the package
     except ImportError:
         raise ArgumentError("it needs MuJoCo, which is not installed: pip install 'mujoco>=3.3'") from None
     MujocoArm(robot, 1e-3, np.zeros(robot.nq))

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.control.motion_profiles import SampledMotion
+from robot_dynamics_ros.control.trajectories.motion_profiles import SampledMotion
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.formats.description import urdf_of_description
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools.comparison import PRINTED, SIX, Comparison, compare
-from robot_dynamics_ros.tools.comparison_figures import STEP, figures
-from robot_dynamics_ros.tools.comparison_motions import MOTIONS, motion_of
+from robot_dynamics_ros.tools.comparison.comparison import PRINTED, SIX, Comparison, compare
+from robot_dynamics_ros.tools.comparison.comparison_figures import STEP, figures
+from robot_dynamics_ros.tools.comparison.comparison_motions import MOTIONS, motion_of
 from robot_dynamics_ros.tools.needed_packages import check_packages
 
 COMMAND = 'robot_dynamics_compare'
@@ -46,7 +46,7 @@ def main(arguments=None) -> None:
 def run(options) -> None:
     """Check all options first, so that a wrong one ends the command early."""
     check_packages([*PACKAGES, *(VIEW_PACKAGES if options.view else ())])
-    from robot_dynamics_ros.tools.figure_files import write_figures  # noqa: PLC0415  (needs matplotlib)
+    from robot_dynamics_ros.tools.figures.figure_files import write_figures  # noqa: PLC0415  (needs matplotlib)
 
     validation.output_folder('--output', options.output)
     described = Robot.from_description(options.robot)

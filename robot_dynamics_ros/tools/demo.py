@@ -10,9 +10,9 @@ from pathlib import Path
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.nodes import ROS
+from robot_dynamics_ros.nodes.process.ros_packages import ROS
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools.demo_arm import AUBO_I5, DESCRIPTION, demo_arm, description_of
+from robot_dynamics_ros.tools.demonstration.demo_arm import AUBO_I5, DESCRIPTION, demo_arm, description_of
 from robot_dynamics_ros.tools.needed_packages import check_packages
 from robot_dynamics_ros.tools.replay import read_log, replay
 
@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
 def run(options) -> None:
     """Read the log first, so that a wrong one ends the demo early; then play the motions and the log."""
     check_packages(PACKAGES)
-    from robot_dynamics_ros.tools.tracking_comparison import play_motions  # noqa: PLC0415  (needs ROS and matplotlib)
+    from robot_dynamics_ros.tools.demonstration.tracking_comparison import play_motions  # noqa: PLC0415  (needs ROS and matplotlib)
 
     validation.output_folder('--output', options.output).mkdir(parents=True, exist_ok=True)
     if options.model:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.nodes import ROS
+from robot_dynamics_ros.nodes.process.ros_packages import ROS
 from robot_dynamics_ros.tools.needed_packages import check_packages
 
 COMMAND = 'robot_dynamics_demo_motion'
@@ -18,9 +18,9 @@ def main():
         check_packages(ROS)
     except DynamicsError as error:
         sys.exit(f'{COMMAND}: {error}')
-    from robot_dynamics_ros.nodes.process import arguments, run  # noqa: PLC0415  (needs ROS)
-    from robot_dynamics_ros.tools.motion_publisher import DemoMotion  # noqa: PLC0415
-    from robot_dynamics_ros.tools.motions import read_motion  # noqa: PLC0415
+    from robot_dynamics_ros.nodes.process.node_process import arguments, run  # noqa: PLC0415  (needs ROS)
+    from robot_dynamics_ros.tools.demonstration.motion_publisher import DemoMotion  # noqa: PLC0415
+    from robot_dynamics_ros.tools.demonstration.motions import read_motion  # noqa: PLC0415
 
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument('--motion', type=Path, help="file of the demo's motion (default: that of the AUBO-i5)")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.evaluation.compiled_code import PROGRAMS, Program
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.robot.compiled_code import PROGRAMS, Program
 from robot_dynamics_ros.validation import REFERENCE_FRAMES
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.control.measured_effort import MEANINGS
+from robot_dynamics_ros.control.guards.measured_effort import MEANINGS
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.formats.actuator_export import actuators_of
+from robot_dynamics_ros.formats.yaml_files.actuator_export import actuators_of
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
-from robot_dynamics_ros.tools.figure_page import write_page
+from robot_dynamics_ros.tools.figures.figure_page import write_page
 from robot_dynamics_ros.tools.needed_packages import check_packages
 
 if TYPE_CHECKING:

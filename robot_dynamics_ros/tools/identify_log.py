@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.control.measured_effort import MEANINGS
+from robot_dynamics_ros.control.guards.measured_effort import MEANINGS
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification import Log, LogError, moving
-from robot_dynamics_ros.identification.log import CUTOFF
-from robot_dynamics_ros.identification.motion_plausibility import velocity_findings
-from robot_dynamics_ros.identification.plausibility import check_log
-from robot_dynamics_ros.identification.signals import segments
+from robot_dynamics_ros.identification.logs.log import CUTOFF
+from robot_dynamics_ros.identification.logs.motion_plausibility import velocity_findings
+from robot_dynamics_ros.identification.logs.plausibility import check_log
+from robot_dynamics_ros.identification.logs.signals import segments
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.robot import Robot
 

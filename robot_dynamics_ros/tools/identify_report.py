@@ -8,7 +8,7 @@ import numpy as np
 from robot_dynamics_ros.identification import Log, StandingPoses
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools.figures import PALETTE, Axis, Curve, Figure, joint_curves
+from robot_dynamics_ros.tools.figures.figures import PALETTE, Axis, Curve, Figure, joint_curves
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.identification import GravityIdentification, Identification, Validation

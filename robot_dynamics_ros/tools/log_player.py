@@ -16,7 +16,7 @@ from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.tools.processes import Client, ProcessError, Processes
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.identification.log import Log
+    from robot_dynamics_ros.identification.logs.log import Log
 
 WINDOW = 4
 """States sent ahead of their torques: fewer than the node's input queue has places, so that none is dropped."""

@@ -4,7 +4,7 @@ import importlib
 from collections.abc import Iterable
 
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.nodes import ROS, missing_package
+from robot_dynamics_ros.nodes.process.ros_packages import ROS, missing_package
 
 
 def check_packages(names: Iterable[str]) -> None:

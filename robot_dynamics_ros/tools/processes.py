@@ -14,7 +14,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.nodes.discovery import use_profiles
+from robot_dynamics_ros.nodes.process.discovery import use_profiles
 
 START_TIMEOUT = 180.0
 """Time until a node is active, s: without a cache it compiles everything, and other nodes may do so meanwhile."""
@@ -54,7 +54,7 @@ class Processes:
         """Start ``robot_dynamics_ros.nodes.<node>`` with ROS arguments."""
         with self._log(node).open('wb') as log:
             self._running[node] = subprocess.Popen(
-                [sys.executable, '-m', f'robot_dynamics_ros.nodes.{node}', '--ros-args', *arguments],
+                [sys.executable, '-m', f'robot_dynamics_ros.nodes.executables.{node}', '--ros-args', *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

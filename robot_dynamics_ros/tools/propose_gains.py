@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from robot_dynamics_ros.control.gain_limits import LIMIT, propose_gains
+from robot_dynamics_ros.control.laws.gain_limits import LIMIT, propose_gains
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.control.measured_effort import MEANINGS
+from robot_dynamics_ros.control.guards.measured_effort import MEANINGS
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
-from robot_dynamics_ros.nodes import ROS
+from robot_dynamics_ros.nodes.process.ros_packages import ROS
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
 from robot_dynamics_ros.tools.needed_packages import check_packages
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.identification.log import Log
+    from robot_dynamics_ros.identification.logs.log import Log
 
 COMMAND = 'robot_dynamics_replay'
 PACKAGES = (*ROS, 'matplotlib', 'rosbags', 'scipy')
@@ -117,7 +117,7 @@ def replay(log: 'Log', title: str, joint_names, parameters: dict, output: Path) 
 
     DynamicsError if a sample has no torque.
     """
-    from robot_dynamics_ros.tools import report  # noqa: PLC0415  (needs matplotlib)
+    from robot_dynamics_ros.tools.figures import report  # noqa: PLC0415  (needs matplotlib)
     from robot_dynamics_ros.tools.log_player import played  # noqa: PLC0415  (needs ROS)
 
     print(f'{title}: {len(log.t)} samples through feedforward_node', flush=True)

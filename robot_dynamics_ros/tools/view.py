@@ -8,7 +8,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools.urdf_shapes import Shape, shapes_from_urdf
+from robot_dynamics_ros.tools.figures.urdf_shapes import Shape, shapes_from_urdf
 from robot_dynamics_ros.validation import finite, increasing
 
 PERIOD = 1.0 / 30.0
@@ -60,7 +60,7 @@ class MotionView:
         try:
             from viser import ViserServer  # noqa: PLC0415  (slow to import, needed here only)
 
-            from robot_dynamics_ros.tools.robot_scene import RobotScene  # noqa: PLC0415
+            from robot_dynamics_ros.tools.figures.robot_scene import RobotScene  # noqa: PLC0415
         except ModuleNotFoundError as error:
             missing = f'viewing a motion needs {error.name}, which is not installed'
             raise DynamicsError(f'{missing}: pip install viser') from error

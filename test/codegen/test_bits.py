@@ -13,7 +13,7 @@ import pytest
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.algorithms.table import ALGORITHMS
 from robot_dynamics_ros.codegen.kept_code import lanes
-from robot_dynamics_ros.evaluation import quantity
+from robot_dynamics_ros.robot import quantity
 
 LANES = lanes()
 LOADS = 4

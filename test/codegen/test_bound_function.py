@@ -14,21 +14,18 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.bound_function import bound
-from robot_dynamics_ros.control import (
-    adaptation,
-    compensation,
-    friction_tracker,
-    joint_order,
-    joint_space_control,
-    reference,
-    torque_limiter,
-)
-from robot_dynamics_ros.control.trajectory import Trajectory, sample
-from robot_dynamics_ros.evaluation import friction
+from robot_dynamics_ros.control.guards import torque_limiter
+from robot_dynamics_ros.control.joints import joint_order
+from robot_dynamics_ros.control.laws import adaptation, joint_space_control
+from robot_dynamics_ros.control.observers import friction_tracker
+from robot_dynamics_ros.control.terms import compensation
+from robot_dynamics_ros.control.trajectories import reference
+from robot_dynamics_ros.control.trajectories.trajectory import Trajectory, sample
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.jit.kinds import Vector
 from robot_dynamics_ros.model.model import Friction
+from robot_dynamics_ros.robot import friction
 from robot_dynamics_ros.simulation.position_limits import is_beyond
 from robot_dynamics_ros.simulation.step_arrays import Buffers, Plan, Stops
 from robot_dynamics_ros.simulation.time_steps import change_velocities, end_step
@@ -231,7 +228,9 @@ def test_arguments_of_another_kind_than_the_declared_one_are_refused_by_name(fun
 
 
 def test_functions_that_are_not_declared_are_refused_by_name():
-    with pytest.raises(TypeError, match=r'^control\.joint_order\.places_of: expected a function that is declared'):
+    with pytest.raises(
+        TypeError, match=r'^control\.joints\.joint_order\.places_of: expected a function that is declared'
+    ):
         bound(joint_order.places_of, then=(np.zeros(N),))
 
 
@@ -323,10 +322,10 @@ IMPORTS = """
 import sys
 import numpy as np
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.compensation import TERMS, Compensation
-from robot_dynamics_ros.control.joint_space_control import JointSpaceControl
-from robot_dynamics_ros.control.reference import Reference
-from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
+from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation
+from robot_dynamics_ros.control.laws.joint_space_control import JointSpaceControl
+from robot_dynamics_ros.control.trajectories.reference import Reference
+from robot_dynamics_ros.control.guards.torque_limiter import TorqueLimiter
 robot = Robot.named('aubo_i5')
 row = np.zeros(6)
 robot.friction_torque(row)

@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.control.compensation import (
+from robot_dynamics_ros.control.guards.fade_in import FadeIn
+from robot_dynamics_ros.control.guards.torque_limiter import TorqueLimiter
+from robot_dynamics_ros.control.laws.joint_space_control import JointSpaceControl
+from robot_dynamics_ros.control.payload.payload_blending import GravityTorque, PayloadBlender
+from robot_dynamics_ros.control.payload.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp
+from robot_dynamics_ros.control.terms.compensation import (
     FRICTIONAL,
     TERMS,
     Compensation,
@@ -17,12 +22,7 @@ from robot_dynamics_ros.control.compensation import (
     checked_terms,
     frictionless,
 )
-from robot_dynamics_ros.control.compensation_policy import PRESETS, CompensationPolicy
-from robot_dynamics_ros.control.fade_in import FadeIn
-from robot_dynamics_ros.control.joint_space_control import JointSpaceControl
-from robot_dynamics_ros.control.payload_blending import GravityTorque, PayloadBlender
-from robot_dynamics_ros.control.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp
-from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
+from robot_dynamics_ros.control.terms.compensation_policy import PRESETS, CompensationPolicy
 
 pytestmark = pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler')
 STATES = 10_000

@@ -40,7 +40,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.control.gain_limits import LIMIT, SamplingLimit, configurations
+from robot_dynamics_ros.control.laws.gain_limits import LIMIT, SamplingLimit, configurations
 from robot_dynamics_ros.errors import ArgumentError
 
 EFFORT_LIMIT, RATE_LIMIT = 1, 2  # flags of the limiter

@@ -10,7 +10,7 @@ from support.small_robots import mixed
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.compensation import TERMS, Compensation
+from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation
 
 pytestmark = pytest.mark.skipif(
     not has_compilers() or sys.platform != 'linux', reason='no C and C++ compiler, or another system than Linux'

@@ -13,7 +13,7 @@ from support.graph import TREE
 import pytest
 import yaml
 
-from robot_dynamics_ros.nodes.parameter_definitions import definition, definitions_of
+from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import definition, definitions_of
 
 pytestmark = pytest.mark.ros
 

@@ -22,8 +22,8 @@ from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_interfaces.msg import TorqueInfo
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.compensation_policy import CompensationPolicy
-from robot_dynamics_ros.nodes.bringup import NODES
+from robot_dynamics_ros.control.terms.compensation_policy import CompensationPolicy
+from robot_dynamics_ros.nodes.executables.bringup import NODES
 
 pytestmark = pytest.mark.ros
 
@@ -164,7 +164,7 @@ def test_the_info_topic_of_a_page_says_what_the_preset_leaves(process, page, tmp
 
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
 def test_the_gains_of_a_page_are_the_proposed_ones(page, tmp_path):
-    from robot_dynamics_ros.control.gain_limits import propose_gains  # noqa: PLC0415
+    from robot_dynamics_ros.control.laws.gain_limits import propose_gains  # noqa: PLC0415
 
     path = tmp_path / page.file
     path.write_text(description(page))

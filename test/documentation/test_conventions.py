@@ -13,9 +13,9 @@ from scipy.spatial.transform import Rotation
 
 import robot_dynamics_ros
 from robot_dynamics_ros import Payload
-from robot_dynamics_ros.control.compensation import Compensation
-from robot_dynamics_ros.control.dynamics_query import DynamicsQuery
-from robot_dynamics_ros.control.torque_limiter import effort_limits
+from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
+from robot_dynamics_ros.control.terms.compensation import Compensation
+from robot_dynamics_ros.control.terms.dynamics_query import DynamicsQuery
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import KINDS
@@ -255,7 +255,7 @@ def test_18_quaternions_belong_to_spherical_and_free_joints():
     assert ball.link_pose([half, 0.0, 0.0, half], 'arm')[:3, 1] == pytest.approx([0.0, 0.0, 1.0])  # y turned about x
     with pytest.raises(ArgumentError, match='length 1'):
         ball.link_pose([1.0, 0.0, 0.0, 1.0], 'arm')
-    sources = [*(ROOT / 'robot_dynamics_interfaces').rglob('*.srv'), *(PACKAGE / 'nodes').glob('*.py')]
+    sources = [*(ROOT / 'robot_dynamics_interfaces').rglob('*.srv'), *(PACKAGE / 'nodes').rglob('*.py')]
     assert len(sources) > 15
     assert not [path.name for path in sources if 'quaternion' in path.read_text(encoding='utf-8').lower()]
     counts = {kind: general(kind).nq for kind in KINDS}
@@ -281,7 +281,7 @@ def test_20_service_lists_are_row_major():
     matrices = DynamicsQuery(AUBO, [], positions=flat).mass_matrix()
     assert all(np.array_equal(M, AUBO.mass_matrix(state)) for M, state in zip(matrices, states, strict=True))
     pytest.importorskip('rclpy', reason='the services need ROS 2')
-    from robot_dynamics_ros.nodes.dynamics_services import _flat  # noqa: PLC0415
+    from robot_dynamics_ros.nodes.tasks.dynamics_services import _flat  # noqa: PLC0415
 
     assert list(_flat(matrices)) == [number for M in matrices for row in M for number in row]
     for path in (ROOT / 'robot_dynamics_interfaces' / 'srv').glob('Get*.srv'):
@@ -293,7 +293,7 @@ def test_21_frame_id_of_a_torque_is_the_base_link_and_terms_have_one_order():
     from rclpy.serialization import deserialize_message  # noqa: PLC0415
     from sensor_msgs.msg import JointState  # noqa: PLC0415
 
-    from robot_dynamics_ros.nodes.torque_publishers import NamedTorque  # noqa: PLC0415
+    from robot_dynamics_ros.nodes.outputs.torque_publishers import NamedTorque  # noqa: PLC0415
 
     sent = []
     publisher = SimpleNamespace(handle=SimpleNamespace(publish_raw=sent.append))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.dynamics_query import DynamicsQuery
+from robot_dynamics_ros.control.terms.dynamics_query import DynamicsQuery
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint

@@ -12,7 +12,7 @@ from support.shell_commands import ROOT
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.nodes.bringup import NODES
+from robot_dynamics_ros.nodes.executables.bringup import NODES
 
 PAGES = [*ROOT.glob('*.md'), *(ROOT / 'doc').rglob('*.md')]
 README = (ROOT / 'README.md').read_text(encoding='utf-8')

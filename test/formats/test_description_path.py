@@ -7,10 +7,10 @@ from support.facade_robots import TREE
 
 import pytest
 
+from robot_dynamics_ros.control.arm.described_arm import described
 from robot_dynamics_ros.errors import DynamicsError, ModelError
 from robot_dynamics_ros.formats.description_path import description_path
 from robot_dynamics_ros.formats.xacro import urdf_of_xacro
-from robot_dynamics_ros.nodes.robot_loader import described
 from robot_dynamics_ros.tools import check_model
 
 

@@ -19,7 +19,7 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.urdf import model_from_urdf
-from robot_dynamics_ros.simulation.mujoco_plant import mujoco_plant
+from robot_dynamics_ros.simulation.plant.mujoco_plant import mujoco_plant
 
 PATHS = example_urdfs()
 TOLERANCE = 1e-9  # of the largest magnitude in the quantity

@@ -20,11 +20,11 @@ from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.formats.actuators import with_actuators
 from robot_dynamics_ros.formats.library import named_model
-from robot_dynamics_ros.formats.model_yaml import model_from_yaml, yaml_of
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.formats.urdf_export import urdf_of
+from robot_dynamics_ros.formats.yaml_files.actuators import with_actuators
+from robot_dynamics_ros.formats.yaml_files.model_yaml import model_from_yaml, yaml_of
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.model import Frame, Model
 from robot_dynamics_ros.model.rotations import from_rpy, to_rpy

@@ -12,20 +12,20 @@ from functools import reduce
 import pytest
 
 from robot_dynamics_ros.errors import InputError, ModelError, UnknownNameError
-from robot_dynamics_ros.formats.actuators import with_actuators
 from robot_dynamics_ros.formats.dh import model_from_dh
 from robot_dynamics_ros.formats.library import named_model
 from robot_dynamics_ros.formats.mjcf import model_from_mjcf
 from robot_dynamics_ros.formats.mjcf_elements import MOST_CELLS
-from robot_dynamics_ros.formats.model_yaml import model_from_yaml
 from robot_dynamics_ros.formats.untrusted_text import (
     MAX_BYTES,
     MAX_DEPTH,
     MAX_ELEMENTS,
     MOST_MOVING_LINKS,
 )
-from robot_dynamics_ros.formats.untrusted_yaml import MAX_SCALAR, MAX_VALUES, MAX_YAML_BYTES
 from robot_dynamics_ros.formats.urdf import model_from_urdf
+from robot_dynamics_ros.formats.yaml_files.actuators import with_actuators
+from robot_dynamics_ros.formats.yaml_files.model_yaml import model_from_yaml
+from robot_dynamics_ros.formats.yaml_files.untrusted_yaml import MAX_SCALAR, MAX_VALUES, MAX_YAML_BYTES
 from robot_dynamics_ros.model.model import MOST_MOVING_LINKS as MOST_MOVING_LINKS_OF_CODE
 from robot_dynamics_ros.model.untrusted_values import MAX_NAME
 

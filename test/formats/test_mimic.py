@@ -10,7 +10,7 @@ from robot_dynamics_ros import Coupling, LoopClosure, Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.formats.urdf_export import urdf_of
-from robot_dynamics_ros.model.loops import with_loops
+from robot_dynamics_ros.model.closed_loops.loops import with_loops
 
 
 def mimicking(attributes='joint="z_turn" multiplier="-2" offset="0.3"', joint='a_wag') -> str:

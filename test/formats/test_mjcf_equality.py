@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.mjcf import model_from_mjcf
-from robot_dynamics_ros.model.loop_types import COMPONENTS, LoopClosure
+from robot_dynamics_ros.model.closed_loops.loop_types import COMPONENTS, LoopClosure
 
 # Anchors off the origins, references, a ball, a free body, a mocap body, turned sites.
 BODIES = """

@@ -13,7 +13,7 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification import Log, cross_validate, identify, validate
 from robot_dynamics_ros.identification.friction_terms import TRANSITIONS, FrictionColumns
-from robot_dynamics_ros.identification.log_findings import log_findings
+from robot_dynamics_ros.identification.logs.log_findings import log_findings
 from robot_dynamics_ros.identification.regression import Regression
 from robot_dynamics_ros.model.pseudo_inertia import violation
 

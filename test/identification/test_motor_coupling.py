@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.formats.actuator_export import actuators_of
+from robot_dynamics_ros.formats.yaml_files.actuator_export import actuators_of
 from robot_dynamics_ros.identification import Log, identify, validate
 
 pytestmark = pytest.mark.compiled

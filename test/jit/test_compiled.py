@@ -72,7 +72,8 @@ def test_declared_functions_are_imported_without_ros_and_numba():
 
 @pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: nothing is compiled')
 @pytest.mark.parametrize(
-    'name', ['control.torque_limiter._limit', 'messages.cdr_numbers.read_fields', 'simulation.time_steps.end_step']
+    'name',
+    ['control.guards.torque_limiter._limit', 'messages.cdr_numbers.read_fields', 'simulation.time_steps.end_step'],
 )
 def test_functions_compile_from_their_declarations_alone(name):
     assert name in declared()

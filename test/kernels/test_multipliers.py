@@ -14,7 +14,7 @@ import pytest
 
 from robot_dynamics_ros import LoopClosure
 from robot_dynamics_ros.kernels.closed_loops import multipliers
-from robot_dynamics_ros.model.loop_types import LEAST_TOLERANCE
+from robot_dynamics_ros.model.closed_loops.loop_types import LEAST_TOLERANCE
 
 DIGITS = 60
 

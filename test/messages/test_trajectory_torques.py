@@ -4,8 +4,8 @@ import numpy as np
 
 from robot_dynamics_interfaces.srv import CheckTrajectory
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.control.trajectory_check import check
+from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
+from robot_dynamics_ros.control.trajectories.trajectory_check import check
 from robot_dynamics_ros.messages.trajectory_torques import set_peaks, trajectory_torques
 
 ROBOT = Robot.named('aubo_i5')

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.formats.actuators import with_actuators
 from robot_dynamics_ros.formats.urdf import model_from_urdf
+from robot_dynamics_ros.formats.yaml_files.actuators import with_actuators
 from robot_dynamics_ros.model.audit import (
     ROUNDING,
     audit_bodies,

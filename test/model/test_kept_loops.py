@@ -10,8 +10,8 @@ import pytest
 
 from robot_dynamics_ros import Coupling, LoopClosure, Robot
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.model.closed_loops.loops import with_loops
 from robot_dynamics_ros.model.editing import cut, with_attached, with_locked_joints
-from robot_dynamics_ros.model.loops import with_loops
 from robot_dynamics_ros.model.model import Frame, Model
 
 GRAVITY = (2.0, -3.0, -8.0)

@@ -18,8 +18,8 @@ TREE = Path(__file__).parents[2]
 PACKAGE = TREE / 'robot_dynamics_ros'
 FEW = ('panda.urdf', 'ur5_robot.urdf', 'tiago.urdf', 'kinova.urdf', 'solo12.urdf', 'icub.urdf')
 
-MODELS = (*sorted((PACKAGE / 'model').glob('*.py')), *sorted((PACKAGE / 'formats').glob('*.py')))
-SOURCES = (*MODELS, PACKAGE / 'payload.py', PACKAGE / 'validation.py', PACKAGE / 'robot.py')
+MODELS = (*sorted((PACKAGE / 'model').rglob('*.py')), *sorted((PACKAGE / 'formats').rglob('*.py')))
+SOURCES = (*MODELS, PACKAGE / 'payload.py', PACKAGE / 'validation.py', PACKAGE / 'robot' / 'robot.py')
 # What BLAS, LAPACK, NumPy's vector code or the C library computes; sums because of the order of their terms.
 DEPENDENT = {
     **dict.fromkeys(('dot', 'vdot', 'inner', 'matmul', 'einsum', 'tensordot', 'trace', 'sum', 'mean'), 'a sum'),
@@ -34,7 +34,7 @@ ALLOWED = {
     'payload.py': MOMENTS,
     'model/pseudo_inertia.py': ({'linalg', 'log', 'exp'}, 'coordinates of a body, for optimizers'),
     'model/configuration.py': ({'linalg', 'sum', 'sin', 'cos', 'tan', 'sinc', 'arctan2'}, 'positions of joints'),
-    'model/loop_audit.py': ({'sum'}, 'a report on a model'),
+    'model/closed_loops/loop_audit.py': ({'sum'}, 'a report on a model'),
     'model/base_parameters.py': ({'linalg', '@', 'sum', 'sin', 'cos'}, 'a report on a model'),
     'model/rotations.py': ({'sin', 'cos', 'atan2'}, 'angles of a rotation, with which a URDF is written'),
     'validation.py': ({'linalg'}, 'the length of a quaternion in an error message'),

@@ -16,7 +16,7 @@ import pytest
 import rclpy
 from rclpy.parameter import Parameter
 
-from robot_dynamics_ros.nodes import hot_path
+from robot_dynamics_ros.nodes.process import hot_path
 
 _THOUSANDS = itertools.count(1)
 

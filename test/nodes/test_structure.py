@@ -7,11 +7,11 @@ from support import graph as ros
 import pytest
 from rclpy.lifecycle import LifecycleNode
 
-from robot_dynamics_ros.nodes.base_node import BaseNode
-from robot_dynamics_ros.nodes.bringup import NODES
+from robot_dynamics_ros.nodes.executables.bringup import NODES
+from robot_dynamics_ros.nodes.lifecycle.base_node import BaseNode
 
 FOLDER = ros.TREE / 'robot_dynamics_ros' / 'nodes'
-FILES = sorted(FOLDER.glob('*.py'))
+FILES = sorted(FOLDER.rglob('*.py'))
 
 
 def lines_of(path) -> int:
@@ -25,7 +25,7 @@ def test_a_node_is_a_base_node_and_that_a_lifecycle_node():
 
 @pytest.mark.parametrize('name', NODES)
 def test_the_file_of_a_node_only_says_what_it_is_made_of(name):
-    assert lines_of(FOLDER / f'{name}.py') < 100
+    assert lines_of(FOLDER / 'executables' / f'{name}.py') < 100
 
 
 @pytest.mark.parametrize('path', FILES, ids=lambda path: path.name)

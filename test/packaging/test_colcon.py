@@ -14,20 +14,10 @@ PACKAGE = 'robot_dynamics_ros'
 INTERFACES = 'robot_dynamics_interfaces'
 NODES = [
     'aubo_node',
-    'bringup',
-    'check_model',
-    'compare',
-    'demo',
-    'demo_motion',
     'dynamics_server',
-    'export_c',
-    'export_controller',
     'external_torque_node',
     'feedforward_node',
     'gravity_compensation_node',
-    'identify',
-    'propose_gains',
-    'replay',
     'robot_dynamics_bringup',
     'robot_dynamics_check_model',
     'robot_dynamics_compare',
@@ -137,16 +127,6 @@ def test_nodes_lie_where_ros2_run_looks(workspace):
     assert all(path.stat().st_mode & 0o111 for path in folder.iterdir())
 
 
-def test_a_short_name_warns_where_ros2_run_does_not_look(workspace):
-    (workspace / 'export_c').symlink_to(workspace / 'install' / PACKAGE / 'lib' / PACKAGE / 'export_c')
-    source = 'source install/local_setup.sh && '
-    usage = 'usage: robot_dynamics_export_c '
-    assert in_environment(f'{source}install/{PACKAGE}/lib/{PACKAGE}/export_c --help', workspace).startswith(usage)
-    warning, *printed = in_environment(f'{source}./export_c --help', workspace).splitlines()
-    assert warning.startswith('export_c: deprecated as a global command; call robot_dynamics_export_c, or ros2 run ')
-    assert printed[0].startswith(usage)
-
-
 def test_nodes_load_from_the_install_folder(workspace):
     printed = in_workspace(
         'import inspect\n'
@@ -182,7 +162,7 @@ def test_services_come_from_the_install_folder(whole_workspace):
 def test_colcon_test_runs_tests(workspace):
     in_environment(
         f'colcon test --base-paths src --packages-select {PACKAGE} '
-        '--pytest-args test/control/test_compensation_policy.py',
+        '--pytest-args test/control/terms/test_compensation_policy.py',
         workspace,
     )
     printed = in_environment('colcon test-result --all', workspace)

@@ -31,15 +31,14 @@ ALLOWED = {  # (file, what): why
     ('codegen/library_build.py', 'subprocess'): 'the C compiler, while the package is built, no shell',
     ('native/library.py', 'subprocess'): 'that build in a working tree whose sources were edited, no shell',
     ('identification/__init__.py', 'importlib'): 'modules of this package, by the table beside it',
-    ('nodes/realtime.py', 'ctypes'): 'mlockall of the C library that is loaded already',
-    ('nodes/__init__.py', 'importlib'): 'whether packages of ROS 2 are installed',
+    ('nodes/process/realtime.py', 'ctypes'): 'mlockall of the C library that is loaded already',
+    ('nodes/executables/__init__.py', 'importlib'): 'whether packages of ROS 2 are installed',
     ('tools/needed_packages.py', 'importlib'): 'packages that compare and replay name',
-    ('tools/short_names.py', 'importlib'): 'commands of this package, by the entry points of its installation',
-    ('nodes/server_process.py', 'ctypes'): 'prctl of the C library that is loaded already',
-    ('nodes/server_process.py', 'subprocess'): 'this program with its own arguments, no shell',
+    ('nodes/process/server_process.py', 'ctypes'): 'prctl of the C library that is loaded already',
+    ('nodes/process/server_process.py', 'subprocess'): 'this program with its own arguments, no shell',
     ('tools/processes.py', 'subprocess'): 'nodes of this package, a list of arguments, no shell',
-    ('nodes/parameter_definitions.py', 'yaml.load'): 'a file of this package, with a SafeLoader',
-    ('formats/untrusted_yaml.py', 'yaml.load'): 'with _PlainLoader, a SafeLoader: see below',
+    ('nodes/lifecycle/parameter_definitions.py', 'yaml.load'): 'a file of this package, with a SafeLoader',
+    ('formats/yaml_files/untrusted_yaml.py', 'yaml.load'): 'with _PlainLoader, a SafeLoader: see below',
 }
 
 
@@ -123,7 +122,7 @@ def test_what_executes_nothing_is_let_through():
 
 
 def test_yaml_is_loaded_by_a_safe_loader():
-    tree = ast.parse((PACKAGE / 'formats' / 'untrusted_yaml.py').read_text(encoding='utf-8'))
+    tree = ast.parse((PACKAGE / 'formats' / 'yaml_files' / 'untrusted_yaml.py').read_text(encoding='utf-8'))
     (bases,) = (node.bases for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == '_PlainLoader')
     assert [ast.unparse(base) for base in bases] == ['yaml.SafeLoader']
     (load,) = (node for what, node in uses(tree) if what == 'yaml.load')
@@ -131,7 +130,7 @@ def test_yaml_is_loaded_by_a_safe_loader():
     assert ast.unparse(call) == 'yaml.load(text, Loader=_PlainLoader)'
 
 
-@pytest.mark.parametrize('file', ['nodes/server_process.py', 'tools/processes.py'])
+@pytest.mark.parametrize('file', ['nodes/process/server_process.py', 'tools/processes.py'])
 def test_processes_are_started_with_a_list_of_arguments(file):
     tree = ast.parse((PACKAGE / file).read_text(encoding='utf-8'))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)

@@ -90,12 +90,14 @@ def test_no_key_of_the_manifest_is_one_that_only_pip_serves(manifest):
 def test_types_are_told_and_parameters_are_installed(setup_arguments):
     files = [
         'py.typed',
-        'nodes/parameters.yaml',
-        'nodes/*.xml',
+        'nodes/lifecycle/parameters.yaml',
+        'nodes/process/*.xml',
         'native/call.pyi',
         'native/library.c',
         'native/run.h',
-        '*/templates/*.in',
+        'codegen/templates/*.in',
+        'tools/templates/*.in',
+        'tools/figures/templates/*.in',
     ]
     assert setup_arguments['package_data'] == {PACKAGE.name: files}
     assert all(any(PACKAGE.glob(name)) for name in files)

@@ -20,7 +20,8 @@ import yaml
 from lifecycle_msgs.msg import State
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.nodes import bringup, server_process
+from robot_dynamics_ros.nodes.executables import bringup
+from robot_dynamics_ros.nodes.process import server_process
 
 pytestmark = pytest.mark.ros
 
@@ -308,7 +309,7 @@ def test_arguments_of_a_file_that_includes_a_launch_file_are_its_own(described, 
 def test_the_demo_moves_the_arm(described):
     made = described(ROOT / 'launch' / 'demo.launch.py')
     started = [node.named['executable'] for node in made['Node']]
-    assert set(started) == {'simulated_arm', 'feedforward_node', 'torque_controller', 'demo_motion'}
+    assert set(started) == {'simulated_arm', 'feedforward_node', 'torque_controller', 'robot_dynamics_demo_motion'}
 
 
 def test_the_demo_moves_the_arm_of_a_description(described, tmp_path):
@@ -326,7 +327,7 @@ def test_the_demo_moves_the_arm_of_a_description(described, tmp_path):
     assert {tuple(node['parameters']) for node in nodes.values()} == {(str(folder / 'parameters.yaml'),)}
     written = yaml.safe_load((folder / 'parameters.yaml').read_text())
     assert len(written['/**/torque_controller']['ros__parameters']['stiffness']) == 4
-    motion = nodes['demo_motion']['arguments']
+    motion = nodes['robot_dynamics_demo_motion']['arguments']
     assert motion == ['--motion', str(folder / 'motion.yaml'), '--ros-args', '--log-level', 'info']
     assert nodes['simulated_arm']['arguments'] == ['--ros-args', '--log-level', 'info']
     (*notes, last) = [item.named['msg'] for item in made['LogInfo']]

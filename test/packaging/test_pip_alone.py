@@ -11,7 +11,8 @@ from support.project_files import ROOT
 
 import pytest
 
-from robot_dynamics_ros import Robot, nodes
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.nodes.executables import EXECUTABLES
 
 MJCF = """<mujoco model="arm"><compiler angle="radian"/><option gravity="0 0 -9.81"/><worldbody><body name="upper">
   <joint name="shoulder" axis="0 1 0" range="-1 1" actuatorfrcrange="-90 90" armature="0.1"/>
@@ -116,9 +117,9 @@ from importlib import import_module
 executables, said = json.loads(sys.argv[1]), {}
 for name in executables:
     sys.argv = [f'/venv/bin/{name}']
-    sys.modules.pop('robot_dynamics_ros.nodes', None)
+    sys.modules.pop('robot_dynamics_ros.nodes.executables', None)
     try:
-        import_module(f'robot_dynamics_ros.nodes.{name}')
+        import_module(f'robot_dynamics_ros.nodes.executables.{name}')
     except SystemExit as ended:
         said[name] = ended.code
 print(json.dumps(said))
@@ -128,9 +129,9 @@ print(json.dumps(said))
 def test_each_node_says_that_it_needs_ros(tmp_path):
     program = tmp_path / 'starts.py'
     program.write_text(STARTS)
-    words = pip_alone.command(program, json.dumps(nodes.EXECUTABLES))
+    words = pip_alone.command(program, json.dumps(EXECUTABLES))
     environment = {**os.environ, 'PYTHONPATH': str(ROOT)}
     done = subprocess.run(words, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     reason = 'this needs rclpy, a package of a ROS 2 workspace, which pip does not install'
     told = json.loads(done.stdout)
-    assert [name for name in nodes.EXECUTABLES if not told.get(name, '').startswith(f'{name}: {reason}')] == []
+    assert [name for name in EXECUTABLES if not told.get(name, '').startswith(f'{name}: {reason}')] == []

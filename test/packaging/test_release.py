@@ -63,12 +63,14 @@ def files_of(*patterns):
 SHARE = ('launch/*', 'config/**/*', 'urdf/*')
 DATA = (
     'py.typed',
-    'nodes/parameters.yaml',
-    'nodes/*.xml',
+    'nodes/lifecycle/parameters.yaml',
+    'nodes/process/*.xml',
     'native/call.pyi',
     'native/library.c',
     'native/run.h',
-    '*/templates/*.in',
+    'codegen/templates/*.in',
+    'tools/templates/*.in',
+    'tools/figures/templates/*.in',
 )
 
 

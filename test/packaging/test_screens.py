@@ -16,8 +16,8 @@ import pytest
 import yaml
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.nodes.bringup import NODES
-from robot_dynamics_ros.tools.plotjuggler_layout import plotjuggler_layout
+from robot_dynamics_ros.nodes.executables.bringup import NODES
+from robot_dynamics_ros.tools.demonstration.plotjuggler_layout import plotjuggler_layout
 
 CONFIG = Path(__file__).resolve().parents[2] / 'config'
 ARM = Robot.named('aubo_i5')

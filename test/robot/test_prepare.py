@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.model.loop_types import Coupling
+from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 
 ROBOT = Robot.named('aubo_i5')
 Q = np.linspace(-0.5, 0.5, 6)

@@ -19,7 +19,7 @@ from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.simulation import simulate
 from robot_dynamics_ros.simulation.elastic_joints import STABLE, ElasticJoints
-from robot_dynamics_ros.simulation.mujoco_arm import MujocoArm
+from robot_dynamics_ros.simulation.plant.mujoco_arm import MujocoArm
 
 URDF = re.sub(r'<dynamics[^>]*>', '', named_urdf('aubo_i5').read_text(encoding='utf-8'))
 B = np.array([1.39, 1.3, 0.76, 0.2, 0.2, 0.2])  # kg m^2

@@ -10,9 +10,9 @@ import pytest
 
 from robot_dynamics_ros.codegen.states_code import RESULT, VECTOR, StatesCode, words_of_program
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.evaluation.described_robot import evaluator_of
-from robot_dynamics_ros.evaluation.evaluator import Evaluator
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
+from robot_dynamics_ros.robot.described_robot import evaluator_of
+from robot_dynamics_ros.robot.evaluator import Evaluator
 from robot_dynamics_ros.simulation import compiled_motion, simulate
 
 WITHOUT_NUMBA = pytest.mark.skipif(

@@ -12,15 +12,15 @@ from support.given_motion import GivenMotion
 import numpy as np
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.control.adaptation import Adaptation, AdaptiveSettings
-from robot_dynamics_ros.control.adaptive import AdaptiveControl, AdaptiveHold, AdaptiveLaw
-from robot_dynamics_ros.control.gain_limits import propose_gains
-from robot_dynamics_ros.control.hold_position import HoldPosition
-from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
+from robot_dynamics_ros.control.guards.torque_limiter import TorqueLimiter
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState
-from robot_dynamics_ros.control.payload_blending import PayloadBlender
-from robot_dynamics_ros.control.payload_gravity import PayloadGravity
-from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
+from robot_dynamics_ros.control.laws.adaptation import Adaptation, AdaptiveSettings
+from robot_dynamics_ros.control.laws.adaptive import AdaptiveControl, AdaptiveHold, AdaptiveLaw
+from robot_dynamics_ros.control.laws.gain_limits import propose_gains
+from robot_dynamics_ros.control.laws.hold_position import HoldPosition
+from robot_dynamics_ros.control.laws.joint_space_law import JointSpaceLaw
+from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender
+from robot_dynamics_ros.control.payload.payload_gravity import PayloadGravity
 
 ROBOT = Robot.named('aubo_i5')
 RATE = 500.0

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros.control.standstill import SPEED
+from robot_dynamics_ros.control.joints.standstill import SPEED
 
 SIGN = 0.02  # rad/s, over which the sign of the velocity is smooth
 HUBER = 1.345

@@ -1,9 +1,9 @@
 """gravity_compensation_node as one that fails at a first position beyond ``LIMIT``, and dynamics_server beside it."""
 
-from robot_dynamics_ros.control.gravity_law import GravityLaw
-from robot_dynamics_ros.nodes.dynamics_server import DynamicsServer
-from robot_dynamics_ros.nodes.gravity_compensation_node import GravityCompensationNode
-from robot_dynamics_ros.nodes.process import run
+from robot_dynamics_ros.control.laws.gravity_law import GravityLaw
+from robot_dynamics_ros.nodes.executables.dynamics_server import DynamicsServer
+from robot_dynamics_ros.nodes.executables.gravity_compensation_node import GravityCompensationNode
+from robot_dynamics_ros.nodes.process.node_process import run
 
 LIMIT = 2.0
 """rad"""

@@ -8,18 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.acceleration_limits import acceleration_limits
-from robot_dynamics_ros.control.compensation import TERMS, Compensation
-from robot_dynamics_ros.control.feedforward_law import FeedforwardLaw
-from robot_dynamics_ros.control.hold_position import HoldPosition
-from robot_dynamics_ros.control.joint_space_control import Hold, JointSpaceControl
-from robot_dynamics_ros.control.joint_space_law import NO_FEEDFORWARD, JointSpaceLaw
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState
-from robot_dynamics_ros.control.motion_agreement import MotionAgreement
-from robot_dynamics_ros.control.payload_blending import PayloadBlender
-from robot_dynamics_ros.control.payload_gravity import PayloadGravity
-from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
+from robot_dynamics_ros.control.laws.acceleration_limits import acceleration_limits
+from robot_dynamics_ros.control.laws.feedforward_law import FeedforwardLaw
+from robot_dynamics_ros.control.laws.hold_position import HoldPosition
+from robot_dynamics_ros.control.laws.joint_space_control import Hold, JointSpaceControl
+from robot_dynamics_ros.control.laws.joint_space_law import NO_FEEDFORWARD, JointSpaceLaw
+from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender
+from robot_dynamics_ros.control.payload.payload_gravity import PayloadGravity
+from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation
+from robot_dynamics_ros.control.trajectories.motion_agreement import MotionAgreement
+from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
+from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
 
 ROBOT = Robot.named('aubo_i5')
 STIFFNESS, DAMPING = np.array([622, 470, 169, 6.63, 8.64, 9.22]), np.array([124, 93.9, 33.8, 1.33, 1.73, 1.84])
@@ -126,7 +126,7 @@ class FollowedArm:
         self.now += TICK
 
     def _receive(self) -> None:
-        """Give the trajectories that have come to the nodes, as nodes.trajectory_input does."""
+        """Give the trajectories that have come to the nodes, as nodes.inputs.trajectory_input does."""
         for message in sorted(each for each in self._messages if each[0] <= self.now):
             self._messages.remove(message)
             _, sent, stamp, trajectory = message

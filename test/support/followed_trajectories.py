@@ -7,8 +7,8 @@ from support.small_robots import mixed
 import numpy as np
 
 from robot_dynamics_ros.control.law import MeasuredState, Outcome, Result
-from robot_dynamics_ros.control.trajectory import Trajectory
-from robot_dynamics_ros.control.trajectory_follower import TrajectoryFollower
+from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
+from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
 
 ROBOT = mixed()  # a continuous joint of at most 2 rad/s, a limited one of 0.5, a slide without a known speed
 FREE = SimpleNamespace(

@@ -1,7 +1,7 @@
 """A stand-in for what a control law follows: a desired motion that the test gives, or a reason for none."""
 
 from robot_dynamics_ros.control.law import TORQUE, Outcome, Result
-from robot_dynamics_ros.control.trajectory_follower import NOT_BEGUN
+from robot_dynamics_ros.control.trajectories.trajectory_follower import NOT_BEGUN
 
 
 class Begun:

@@ -32,7 +32,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import robot_dynamics_ros
 from robot_dynamics_interfaces.msg import TorqueInfo
-from robot_dynamics_ros.nodes.discovery import use_profiles
+from robot_dynamics_ros.nodes.process.discovery import use_profiles
 from robot_dynamics_ros.tools.processes import START_TIMEOUT, Client, ProcessError, Processes
 
 use_profiles()  # contexts that tests make, too

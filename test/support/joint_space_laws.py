@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.hold_position import HoldPosition
-from robot_dynamics_ros.control.joint_space_control import Hold, JointSpaceControl
-from robot_dynamics_ros.control.joint_space_law import JointSpaceLaw
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome, Result
-from robot_dynamics_ros.control.payload_blending import PayloadBlender
-from robot_dynamics_ros.control.payload_gravity import PayloadGravity
+from robot_dynamics_ros.control.laws.hold_position import HoldPosition
+from robot_dynamics_ros.control.laws.joint_space_control import Hold, JointSpaceControl
+from robot_dynamics_ros.control.laws.joint_space_law import JointSpaceLaw
+from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender
+from robot_dynamics_ros.control.payload.payload_gravity import PayloadGravity
 
 ROBOT = Robot.named('aubo_i5')
 MS, SECOND = 1_000_000, 1_000_000_000

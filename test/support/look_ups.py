@@ -1,6 +1,6 @@
 """Which quantities are looked up: that takes too long for a control loop."""
 
-from robot_dynamics_ros.evaluation.evaluator import Evaluator
+from robot_dynamics_ros.robot.evaluator import Evaluator
 
 
 def recorded(monkeypatch) -> list:

@@ -2,14 +2,14 @@
 
 A node is part of cycles of references. Until these are collected, its participant stays in the graph with the node's
 name, topics and services: a later test may take it for its own node, and processes from the 33rd participant on are not
-discovered (``nodes/discovery.py``).
+discovered (``nodes/process/discovery.py``).
 """
 
 import gc
 
 from support.own_domain import DOMAIN
 
-from robot_dynamics_ros.nodes import discovery
+from robot_dynamics_ros.nodes.process import discovery
 
 
 def collect(most: int) -> None:

@@ -9,10 +9,10 @@ from rclpy.executors import SingleThreadedExecutor
 
 from robot_dynamics_interfaces.msg import PayloadState
 from robot_dynamics_interfaces.srv import SetPayload
-from robot_dynamics_ros.nodes.base_node import BaseNode
-from robot_dynamics_ros.nodes.lifecycle_task import LifecycleTask
-from robot_dynamics_ros.nodes.payload_gravity_input import PayloadGravityInput
-from robot_dynamics_ros.nodes.payload_gravity_topics import PayloadGravityTopics
+from robot_dynamics_ros.nodes.inputs.payload_gravity_input import PayloadGravityInput
+from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import PayloadGravityTopics
+from robot_dynamics_ros.nodes.lifecycle.base_node import BaseNode
+from robot_dynamics_ros.nodes.lifecycle.lifecycle_task import LifecycleTask
 
 SECOND = 1_000_000_000
 PAYLOAD = PayloadState(mass=2.0, frame='ee_link')

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
 
-from robot_dynamics_ros.control.fade_in import FadeIn
+from robot_dynamics_ros.control.guards.fade_in import FadeIn
+from robot_dynamics_ros.control.guards.position_error import PositionError
+from robot_dynamics_ros.control.guards.state_gate import StateGate
+from robot_dynamics_ros.control.guards.timeout_fallback import RampToZero
+from robot_dynamics_ros.control.guards.torque_limiter import TorqueLimiter
 from robot_dynamics_ros.control.law import TORQUE
-from robot_dynamics_ros.control.position_error import PositionError
-from robot_dynamics_ros.control.state_gate import StateGate
-from robot_dynamics_ros.control.timeout_fallback import RampToZero
-from robot_dynamics_ros.control.torque_limiter import TorqueLimiter
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.messages.joint_state import StateInput
-from robot_dynamics_ros.nodes.torque_pipeline import TorquePipeline
+from robot_dynamics_ros.nodes.tasks.torque_pipeline import TorquePipeline
 
 SECOND = graph.SECOND
 NAMES = ('shoulder', 'elbow')

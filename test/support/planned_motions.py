@@ -11,7 +11,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.nodes.trajectory_effort_node import TrajectoryEffortNode
+from robot_dynamics_ros.nodes.executables.trajectory_effort_node import TrajectoryEffortNode
 
 ROBOT = Robot.named('aubo_i5')
 NAMES = list(ROBOT.joint_names)

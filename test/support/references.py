@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.reference import Reference
+from robot_dynamics_ros.control.trajectories.reference import Reference
 
 NAMES = ('base', 'elbow', 'wrist')
 START = 1_800_000_000_000_000_000  # ns

@@ -17,8 +17,8 @@ from support.project_files import setup_arguments
 
 import yaml
 
-from robot_dynamics_ros.control.compensation_policy import PRESETS
-from robot_dynamics_ros.nodes.parameter_definitions import groups_by_node
+from robot_dynamics_ros.control.terms.compensation_policy import PRESETS
+from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import groups_by_node
 from robot_dynamics_ros.tools import compare, demo, export_c, export_controller, identify, propose_gains, replay
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,7 +67,6 @@ def check(words: list[str]) -> None:
         )
         assert all(option.split('=')[0] in text for option in arguments if option.startswith('--')), words
     elif name in executables():
-        assert name not in short_names(), f'{name} is a name for ros2 run'
         check_executable(name.removeprefix('robot_dynamics_'), arguments)
     else:
         CHECKS[name](arguments)
@@ -111,7 +110,7 @@ def check_ros2(arguments: list[str]) -> None:
         if package in OTHERS:
             return check_files(rest)
         assert package == PACKAGE and executable in executables()
-        check_executable(executable, rest)
+        check_executable(executable.removeprefix('robot_dynamics_'), rest)
     elif verb == 'topic':
         what, *rest = (word for word in rest if word != '--once')
         topics = all_topics()
@@ -297,11 +296,6 @@ def interface(name: str):
 def executables() -> set[str]:
     """Return the names of all executables."""
     return {line.split(' = ')[0] for line in setup_arguments()['entry_points']['console_scripts']}
-
-
-def short_names() -> set[str]:
-    """Return the names of executables that ros2 run alone has."""
-    return {name for name in executables() if f'robot_dynamics_{name}' in executables()}
 
 
 @cache

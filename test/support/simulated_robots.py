@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 
 from robot_dynamics_ros import LoopClosure, Robot
+from robot_dynamics_ros.model.closed_loops.loop_types import GAIN
 from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 from robot_dynamics_ros.model.joint_types import Joint
-from robot_dynamics_ros.model.loop_types import GAIN
 from robot_dynamics_ros.model.model import Model
 
 

@@ -7,7 +7,7 @@ import os
 import time
 from pathlib import Path
 
-from robot_dynamics_ros.nodes.transport_watch import lost_ports
+from robot_dynamics_ros.nodes.process.transport_watch import lost_ports
 
 MARK = f'ROBOT_DYNAMICS_TEST={os.getpid()}'
 os.environ.update([MARK.split('=')])

@@ -10,9 +10,9 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.formats.urdf import Inertial
-from robot_dynamics_ros.nodes.bringup import NODES
+from robot_dynamics_ros.nodes.executables.bringup import NODES
 from robot_dynamics_ros.tools import check_model
-from robot_dynamics_ros.tools.link_boxes import LinkBox, boxes_of, check_box
+from robot_dynamics_ros.tools.figures.link_boxes import LinkBox, boxes_of, check_box
 
 LIMITED = TREE.replace('effort="0"', 'effort="9"')
 ARROW = '<visual><origin xyz="0 0 0.1"/><geometry><box size="0.2 0.1 0.4"/></geometry></visual>'
@@ -85,7 +85,7 @@ def test_a_robot_that_mujoco_cannot_move_is_refused_by_simulated_arm(capsys, tmp
     row = next(row for row in table(text, 'nodes') if 'simulated_arm' in row)
     assert row.endswith("joint 'z_turn': MuJoCo has no helical joint")
     # and by all, where MuJoCo is not installed
-    monkeypatch.setitem(sys.modules, 'robot_dynamics_ros.simulation.mujoco_arm', None)
+    monkeypatch.setitem(sys.modules, 'robot_dynamics_ros.simulation.plant.mujoco_arm', None)
     status, text = run(capsys, 'aubo_i5')
     row = next(row for row in table(text, 'nodes') if 'simulated_arm' in row)
     assert status == 1 and row.endswith("it needs MuJoCo, which is not installed: pip install 'mujoco>=3.3'")

@@ -18,8 +18,10 @@ import pytest
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formulations import spatial
-from robot_dynamics_ros.tools import compare, comparison, comparison_figures, figure_files
-from robot_dynamics_ros.tools.comparison_motions import LECTURE, motion_of
+from robot_dynamics_ros.tools import compare
+from robot_dynamics_ros.tools.comparison import comparison, comparison_figures
+from robot_dynamics_ros.tools.comparison.comparison_motions import LECTURE, motion_of
+from robot_dynamics_ros.tools.figures import figure_files
 
 FIGURES = {
     *('position', 'velocity', 'acceleration', 'torque', 'torque_1_kg', 'torque_5_kg'),

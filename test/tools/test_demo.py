@@ -21,7 +21,8 @@ from PIL import Image
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.formats.library import share_folder
-from robot_dynamics_ros.tools import demo, tracking_comparison
+from robot_dynamics_ros.tools import demo
+from robot_dynamics_ros.tools.demonstration import tracking_comparison
 
 pytestmark = pytest.mark.ros
 
@@ -32,7 +33,8 @@ TIMEOUT = 240.0
 DEMO = """
 import sys
 from pathlib import Path
-from robot_dynamics_ros.tools import demo, tracking_comparison
+from robot_dynamics_ros.tools import demo
+from robot_dynamics_ros.tools.demonstration import tracking_comparison
 tracking_comparison.share_folder = lambda folder=Path(sys.argv.pop(1)): folder
 demo.main()
 """

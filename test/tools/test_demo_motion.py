@@ -11,10 +11,10 @@ import pytest
 import rclpy
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.nodes import process
+from robot_dynamics_ros.nodes.process import node_process as process
 from robot_dynamics_ros.tools import demo_motion
-from robot_dynamics_ros.tools.demo_arm import demo_arm
-from robot_dynamics_ros.tools.motion_publisher import DemoMotion
+from robot_dynamics_ros.tools.demonstration.demo_arm import demo_arm
+from robot_dynamics_ros.tools.demonstration.motion_publisher import DemoMotion
 
 pytestmark = pytest.mark.ros
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.gain_limits import propose_gains as proposal
+from robot_dynamics_ros.control.laws.gain_limits import propose_gains as proposal
 from robot_dynamics_ros.tools import propose_gains
 
 

@@ -17,8 +17,8 @@ import pytest
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.formats.library import named_urdf
-from robot_dynamics_ros.tools.figures import joint_colours
-from robot_dynamics_ros.tools.urdf_shapes import shapes_from_urdf
+from robot_dynamics_ros.tools.figures.figures import joint_colours
+from robot_dynamics_ros.tools.figures.urdf_shapes import shapes_from_urdf
 from robot_dynamics_ros.tools.view import MotionView
 
 URDF = named_urdf('aubo_i5')

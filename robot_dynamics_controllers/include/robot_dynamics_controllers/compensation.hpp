@@ -10,7 +10,7 @@
 namespace robot_dynamics_controllers
 {
 
-/// tau = M qdd + c(q, qd) + g(q) + friction(qd_friction), or a part of these terms; the bits of control/compensation.py.
+/// tau = M qdd + c(q, qd) + g(q) + friction(qd_friction), or a part of these terms; the bits of control/terms/compensation.py.
 class Compensation
 {
 public:

@@ -8,7 +8,7 @@ namespace robot_dynamics_controllers
 {
 
 /// The time of a cycle for ramps and for the rate limit: its duration, at most MOST times the smoothed duration of the
-/// cycles before it, as the elapsed time of control/state_gate.py. A single pause makes no step, and ramps keep their
+/// cycles before it, as the elapsed time of control/guards/state_gate.py. A single pause makes no step, and ramps keep their
 /// duration in a manager that is slower than its update_rate.
 class CycleTime
 {

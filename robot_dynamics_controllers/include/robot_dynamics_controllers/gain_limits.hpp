@@ -10,7 +10,7 @@ namespace robot_dynamics_controllers
 {
 
 /// Throws std::invalid_argument, which names the joint, its gain and the limit, for gains Kp (n, N m/rad; N/m) and Kd (n,
-/// N m s/rad; N s/m) that are unstable with torques every T = `period` s. The rule of control/gain_limits.py, which has
+/// N m s/rad; N s/m) that are unstable with torques every T = `period` s. The rule of control/laws/gain_limits.py, which has
 /// the reason and the sources:
 ///
 ///     the largest eigenvalue of T M(q)^-1 Kd < 2     and     T Kp_i / 2 < Kd_i + viscous friction for each joint i.

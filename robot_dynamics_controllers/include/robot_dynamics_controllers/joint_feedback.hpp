@@ -11,7 +11,7 @@ namespace robot_dynamics_controllers
 {
 
 /// tau = Kp e + Kd de + tau_ff with e = q_d - q, modulo a turn for continuous joints, and de = qd_d - qd: the law
-/// pd_feedforward of control/joint_space_control.py, the same bits.
+/// pd_feedforward of control/laws/joint_space_control.py, the same bits.
 class JointFeedback
 {
 public:

@@ -70,8 +70,8 @@ struct Corners
   std::array<Corner, 4> corner;
 };
 
-/// Payload and gravity over time, as the nodes follow payload_state and gravity_state (control/payload_gravity.py,
-/// control/ramp.py, nodes/payload_gravity_input.py): the same refusals, the same ramps instead of steps, the same
+/// Payload and gravity over time, as the nodes follow payload_state and gravity_state (control/payload/payload_gravity.py,
+/// control/payload/ramp.py, nodes/inputs/payload_gravity_input.py): the same refusals, the same ramps instead of steps, the same
 /// bits. Not for the real-time thread, which gets `corners`.
 class PayloadGravity
 {

@@ -18,7 +18,7 @@ struct Terms
 };
 
 /// Which terms a controller adds and which the robot compensates itself, by preset, as in the nodes
-/// (control/compensation_policy.py of robot_dynamics_ros, which names the sources).
+/// (control/terms/compensation_policy.py of robot_dynamics_ros, which names the sources).
 struct CompensationPolicy
 {
   /// '' leaves `preset` or `gravity_owner` open. `wanted` are the terms of the controller; {} or {""}: all that the

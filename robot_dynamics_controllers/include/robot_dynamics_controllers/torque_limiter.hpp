@@ -10,7 +10,7 @@
 namespace robot_dynamics_controllers
 {
 
-/// |tau| <= effort limit, then |tau - last| <= rate limit * elapsed, as control/torque_limiter.py: the same bits.
+/// |tau| <= effort limit, then |tau - last| <= rate limit * elapsed, as control/guards/torque_limiter.py: the same bits.
 class TorqueLimiter
 {
 public:

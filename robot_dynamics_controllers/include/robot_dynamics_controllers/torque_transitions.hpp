@@ -8,7 +8,7 @@
 namespace robot_dynamics_controllers
 {
 
-/// Fade-in after an activation, as control/fade_in.py: tau = last + share (tau - last), share from 0 to 1.
+/// Fade-in after an activation, as control/guards/fade_in.py: tau = last + share (tau - last), share from 0 to 1.
 class FadeIn
 {
 public:
@@ -44,7 +44,7 @@ private:
   std::vector<double> difference_;
 };
 
-/// A torque that decreases linearly to zero over `duration`, as control/timeout_fallback.py:RampToZero.
+/// A torque that decreases linearly to zero over `duration`, as control/guards/timeout_fallback.py:RampToZero.
 class RampToZero
 {
 public:

@@ -1,0 +1,1 @@
+"""Joints as control sees them: order, turns, limits, and whether they stand still."""

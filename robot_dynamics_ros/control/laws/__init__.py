@@ -1,0 +1,1 @@
+"""Control laws, their gains and their limits."""

@@ -1,0 +1,317 @@
+"""Gain limits: largest stable joint-space gains for a sampling period, and a proposal of gains well below them.
+
+A controller that reads joint states every T seconds holds its torque meanwhile. Sampled with a zero-order hold,
+M qdd = -D qd - K q has modes x with real numbers m = x^H M x, d = x^H D x and k = x^H K x, and their poles z solve
+
+    m z^2 - (2 m - T d - T^2 k / 2) z + (m - T d + T^2 k / 2) = 0,
+
+They lie within the unit circle (Jury's test) where T d / m < 2 and T k / 2 < d. Both hold for every x if
+
+    the largest eigenvalue of T M(q)^-1 D < 2     and     T K_i / 2 < D_i for each joint i.
+
+For K = 0 the first one is necessary, too: each torque then reverses a velocity to more than its size. The second one is
+the passivity of a sampled spring (Colgate & Schenkel 1997, eq. 3), where viscous friction of the joint counts as D.
+A delay of one whole period between state and torque halves the first limit.
+
+The eigenvalue is largest where the arm feels light, at a position that samples only come near. Compass search leads
+there from the largest ones: the best of one step in each joint, forth and back, and half of the step where none is
+better.
+
+References
+----------
+Åström & Wittenmark 1997, Computer-Controlled Systems, sections 2.3 and 3.2; Colgate & Schenkel 1997, Passivity of a
+class of sampled-data systems, J. Robotic Systems 14(1); Kolda, Lewis & Torczon 2003, Optimization by direct search,
+SIAM Review 45(3).
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_dynamics_ros.control.joints.continuous_joints import TURN
+from robot_dynamics_ros.control.joints.static_torque import low_discrepancy
+from robot_dynamics_ros.control.law import Law, MeasuredState, Outcome, Result
+from robot_dynamics_ros.control.laws.joint_space_control import gains
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.robot import Robot
+
+SAMPLES = 2048
+"""Configurations at which M(q) is computed first."""
+STARTS, LEAST_POLLS = 32, 16
+"""Of them, those from which the largest eigenvalue is searched; fewer where each could not be polled so often."""
+FIRST_STEP, LAST_STEP = 1 / 8, 1 / 1024
+"""Steps of the search, as parts of each joint's range."""
+MOST_EVALUATIONS = 16384
+"""Mass matrices of a search at most: robots of more than 12 joints may reach this before the last step.
+
+For proposed dampings, and ones drawn up to ten times as large or small, a search with 8192 samples and 128 starts found
+at most 0.5 % more (eight arms of up to 7 joints, 150 draws); samples alone miss up to 76 % (2026-11-27).
+"""
+IMPROVED = 1.0 + 1e-6
+"""Ratio of two eigenvalues from which on the larger one is worth a step."""
+LIMIT = 2.0
+"""Of the largest eigenvalue of T M^-1 D."""
+PROPOSED = 0.5
+"""This eigenvalue for proposed gains: room for a delay of one period and for inertias below those of the model."""
+BISECTIONS = 40
+HELPER = 'robot_dynamics_propose_gains'
+NOT_STATED = [-1.0]
+"""The value of a gain's parameter that nobody has set."""
+UNKNOWN_PERIOD = Result(Outcome.INCOMPLETE, 'the period of joint_states is not known yet, by which gains are judged')
+
+
+def check_stated(name: str, values) -> None:
+    """Raise ArgumentError for gains that nobody has stated: those of another robot may be unstable."""
+    if list(values) == NOT_STATED:
+        raise ArgumentError(
+            f'{name}: not stated, and no robot has default gains; {HELPER} proposes gains from the mass matrix and the'
+            ' rate of joint_states'
+        )
+
+
+class SamplingLimit:
+    """Longest sampling period of joint-space gains, over the configurations of a robot.
+
+    Parameters
+    ----------
+    robot : Robot
+        With joints of one degree of freedom; a payload only adds inertia, so it is judged without one.
+    stiffness : array_like, (n,)
+        Kp, N m/rad (prismatic joints: N/m), at least 0.
+    damping : array_like, (n,)
+        Kd, N m s/rad (prismatic joints: N s/m), at least 0.
+    bandwidth : float, optional
+        w of computed_torque, rad/s, whose gains are M w^2 and 2 M w; 0 for another law.
+    reference_rate : float, optional
+        Largest Kp / Kd where the reference velocity contains it, as in the adaptive law, which adds M Kp / Kd to the
+        damping, 1/s; 0 for another law.
+
+    Attributes
+    ----------
+    period : float
+        Periods (s) below this one are within the limit; ``inf`` for gains of zero.
+
+    Raises
+    ------
+    ArgumentError
+        For a wrong length or a negative gain, and for a robot with a joint that has no inertia.
+    """
+
+    def __init__(self, robot: Robot, stiffness, damping, bandwidth: float = 0.0, reference_rate: float = 0.0):
+        Kp, Kd = gains('stiffness', stiffness, robot.nv), gains('damping', damping, robot.nv)
+        M_inverse = _inverses(robot, lightest_configurations(robot, Kd))
+        eigenvalues = _largest_eigenvalues(M_inverse, Kd) + reference_rate  # of M^-1 D, 1/s
+        worst = int(np.argmax(eigenvalues))
+        eigenvalue, share = eigenvalues[worst], Kd * np.diagonal(M_inverse[worst])
+        k = int(np.argmax(share))
+        with np.errstate(divide='ignore', invalid='ignore'):
+            damped = np.where(Kp > 0.0, 2.0 * (Kd + robot.friction.viscous) / Kp, np.inf)
+            found = [(LIMIT / eigenvalue if eigenvalue else np.inf, self._of_damping)]
+        found += [(float(damped.min(initial=np.inf)), self._of_stiffness)]
+        found += [(1.0 / bandwidth, self._of_bandwidth)] if bandwidth else []
+        self.period, self._said = min(found, key=lambda each: each[0])
+        self._names, self._Kp, self._Kd, self._bandwidth = robot.joint_names, Kp, Kd, bandwidth
+        self._eigenvalue, self._damped, self._worst_joint = eigenvalue, Kd + robot.friction.viscous, k
+        self._soft = int(np.argmin(damped)) if len(damped) else 0
+
+    def fault(self, period: float) -> str:
+        """Return why the gains are refused at a sampling ``period`` (s): joint, value and limit; '' if they are not."""
+        return '' if period < self.period else self._said(period)
+
+    def _of_damping(self, T: float) -> str:
+        k = self._worst_joint
+        return (
+            f'damping: joint {self._names[k]!r}: {self._Kd[k]:g} N m s/rad at {1.0 / T:.4g} Hz: damping times period'
+            f' over inertia (largest eigenvalue of T M^-1 D) is {T * self._eigenvalue:.3g}, and sampled control is'
+            f' unstable from {LIMIT:g} on; use at most {_below(self._Kd[k] * self.period / T)} N m s/rad or a rate'
+            f' above {1.0 / self.period:.4g} Hz, state rotor inertias that the description lacks (parameter'
+            f' actuators), or ask {HELPER} for gains'
+        )
+
+    def _of_stiffness(self, T: float) -> str:
+        k = self._soft
+        return (
+            f'stiffness: joint {self._names[k]!r}: {self._Kp[k]:g} N m/rad at {1.0 / T:.4g} Hz needs a damping above'
+            f' {0.5 * T * self._Kp[k]:.4g} N m s/rad (half of stiffness times period), got {self._damped[k]:.4g} with'
+            f' viscous friction; raise the damping, lower the stiffness, or ask {HELPER} for gains'
+        )
+
+    def _of_bandwidth(self, T: float) -> str:
+        return (
+            f'bandwidth: {self._bandwidth:g} rad/s at {1.0 / T:.4g} Hz: twice bandwidth times period is'
+            f' {2.0 * T * self._bandwidth:.3g}, and sampled control is unstable from {LIMIT:g} on; use less than'
+            f' {_below(1.0 / T)} rad/s'
+        )
+
+
+class SampledLaw:
+    """A control law that gives no torque until the period of the states is known and within the limit of its gains.
+
+    It is judged once after each activation: a machine that is late for a while does not end the torques. The
+    diagnostics judge it again and again.
+    """
+
+    def __init__(self, law: Law, limit: SamplingLimit, refuse: Callable[[str], object]):
+        """Wrap ``law``; ``refuse(reason)`` logs that its gains are refused."""
+        self._law, self._limit, self._refuse = law, limit, refuse
+        self._is_within, self._refused = False, UNKNOWN_PERIOD
+
+    @property
+    def reference(self) -> np.ndarray | None:
+        """Position (n, rad or m) at which the last torque holds the arm, or to which it leads."""
+        return self._law.reference
+
+    def stop_following(self) -> None:
+        """Drop the desired motion and the hold position; the period is judged again."""
+        self._law.stop_following()
+        self._is_within, self._refused = False, UNKNOWN_PERIOD
+
+    def set_back(self, now: int) -> None:
+        """Drop a motion and a hold position from before the clock was set back to ``now`` (ns)."""
+        self._law.set_back(now)
+
+    def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
+        """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
+        if not self._is_within:
+            if not state.period:
+                return UNKNOWN_PERIOD
+            if not state.period < self._limit.period:
+                if self._refused is UNKNOWN_PERIOD:
+                    self._refused = Result(Outcome.INCOMPLETE, self._limit.fault(state.period))
+                    self._refuse(self._refused.reason)
+                return self._refused
+            self._is_within = True
+        return self._law.torque(state, out)
+
+
+class ProposedGains(NamedTuple):
+    """Gains of a PD controller: stiffness (n, N m/rad), damping (n, N m s/rad), and what they give.
+
+    ``bandwidth`` (n, rad/s) is that of each joint where its ``inertia`` (n, kg m^2) is largest, all other joints still;
+    ``eigenvalue`` is the largest one of T M^-1 D over all configurations, below ``LIMIT``.
+    """
+
+    stiffness: np.ndarray
+    damping: np.ndarray
+    bandwidth: np.ndarray
+    inertia: np.ndarray
+    eigenvalue: float
+
+
+def propose_gains(robot: Robot, rate: float, bandwidth: float) -> ProposedGains:
+    """Propose gains from M(q) and the rate: K = m w^2 and D = 2 m w with the largest M_ii(q) of each joint as m.
+
+    They are critically damped where the joint's inertia is largest, and more than that elsewhere. A joint whose damping
+    would bring the largest eigenvalue of T M(q)^-1 D above ``PROPOSED`` gets a smaller w.
+
+    Parameters
+    ----------
+    robot : Robot
+        With n joints of one degree of freedom.
+    rate : float
+        Of joint_states, Hz.
+    bandwidth : float
+        w, rad/s.
+
+    Returns
+    -------
+    ProposedGains
+
+    Raises
+    ------
+    ArgumentError
+        For a rate or a bandwidth that is not positive, and for a robot with a joint that has no inertia.
+    """
+    for name, value, unit in (('rate', rate, 'Hz'), ('bandwidth', bandwidth, 'rad/s')):
+        if not np.isfinite(value) or value <= 0.0:
+            raise ArgumentError(f'{name}: expected a positive number of {unit}, got {value}')
+    samples = configurations(robot)
+    inertia = np.diagonal(robot.mass_matrix(samples), axis1=1, axis2=2).max(axis=0)
+    M_inverse = _inverses(robot, np.concatenate([samples, lightest_configurations(robot, inertia)]))
+    # T D_i over the smallest inertia that joint i feels, the others free
+    share = 2.0 * bandwidth / rate * inertia * np.diagonal(M_inverse, axis1=1, axis2=2).max(axis=0)
+
+    def capped(largest: float) -> np.ndarray:
+        return bandwidth * np.minimum(1.0, largest / share)
+
+    def eigenvalue(w: np.ndarray) -> float:
+        return float(_largest_eigenvalues(M_inverse, 2.0 * w * inertia).max()) / rate
+
+    low, high = 0.0, float(share.max())
+    w = capped(high)
+    if eigenvalue(w) > PROPOSED:
+        for _ in range(BISECTIONS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if eigenvalue(capped(middle)) <= PROPOSED else (low, middle)
+        w = capped(low)
+    return ProposedGains(inertia * w**2, 2.0 * inertia * w, w, inertia, eigenvalue(w))
+
+
+def configurations(robot: Robot) -> np.ndarray:
+    """Return positions (SAMPLES, n) within the position limits.
+
+    A joint without limits, or with wider ones, covers -pi to pi rad (prismatic joints: m).
+    """
+    lower, upper = _ranges(robot)
+    return lower + low_discrepancy(SAMPLES, robot.nv) * (upper - lower)
+
+
+def lightest_configurations(robot: Robot, damping: np.ndarray) -> np.ndarray:
+    """Return positions (count, n) where the largest eigenvalue of M^-1 D has local maxima, for D (n,)."""
+    lower, upper = _ranges(robot)
+    q, n = configurations(robot), robot.nv
+    found = _largest_eigenvalues(_inverses(robot, q), damping)
+    count = min(STARTS, max(1, MOST_EVALUATIONS // max(1, 2 * n * LEAST_POLLS)))
+    best = np.argsort(found)[: -count - 1 : -1]
+    q, found, step = q[best], found[best], np.full(count, FIRST_STEP)
+    directions, every = np.concatenate([np.eye(n), -np.eye(n)]) * (upper - lower), np.arange(count)
+    for _ in range(MOST_EVALUATIONS // max(1, 2 * n * count)):
+        near = np.clip(q[:, None] + step[:, None, None] * directions, lower, upper)
+        there = _largest_eigenvalues(_inverses(robot, near.reshape(-1, n)), damping).reshape(count, -1)
+        k = there.argmax(axis=1)
+        better = there[every, k] > IMPROVED * found
+        q = np.where(better[:, None], near[every, k], q)
+        found = np.where(better, there[every, k], found)
+        step = np.where(better, step, 0.5 * step)
+        if (step < LAST_STEP).all():
+            break
+    return q
+
+
+def _ranges(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lower and upper ends (n each) of the positions of ``configurations``."""
+    lower, upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
+    with np.errstate(over='ignore'):
+        wide = ~(upper - lower <= TURN)
+    lower[wide], upper[wide] = -0.5 * TURN, 0.5 * TURN
+    return lower, upper
+
+
+def _inverses(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """Return M(q)^-1 (count, n, n); ArgumentError where a joint has no inertia."""
+    with suppress(np.linalg.LinAlgError):
+        inverses = np.linalg.inv(robot.mass_matrix(q))
+        if np.isfinite(inverses).all():
+            return inverses
+    raise ArgumentError(
+        f'{robot.name}: the mass matrix is singular: a joint has no inertia; state rotor inertias that the'
+        ' description lacks (parameter actuators)'
+    )
+
+
+def _largest_eigenvalues(M_inverse: np.ndarray, damping: np.ndarray) -> np.ndarray:
+    """Return the largest eigenvalue of M^-1 D (count,) for M^-1 (count, n, n) and D (n,), by a symmetric matrix."""
+    largest = damping.max(initial=0.0)
+    root = np.sqrt(damping / (largest or 1.0))
+    with np.errstate(over='ignore'):
+        return largest * np.linalg.eigvalsh(root[:, None] * M_inverse * root)[:, -1]
+
+
+def _below(value: float) -> str:
+    """Return a number that is not above ``value``, with two digits."""
+    if not np.isfinite(value) or value <= 0.0:
+        return f'{value:g}'
+    digit = 10.0 ** (np.floor(np.log10(value)) - 1.0)
+    return f'{np.floor(value / digit * (1.0 + 1e-12)) * digit:.2g}'

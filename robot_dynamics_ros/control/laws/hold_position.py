@@ -1,0 +1,73 @@
+"""Hold position: where the arm is held while it follows no trajectory, and when it is measured again."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from robot_dynamics_ros.control.joints.continuous_joints import nearest, turns
+from robot_dynamics_ros.control.law import INTERRUPTION, MeasuredState
+from robot_dynamics_ros.robot import Robot
+
+
+class HoldPosition:
+    """Position at which the arm is held, q_hold (n).
+
+    It is measured when holding begins. It survives short pauses of the states: measuring it again would drop the
+    position error, with which the feedback carries what the model does not contain (an arm heavier than its model would
+    sink a little at every pause). After a pause it is measured again only where the pause was an ``INTERRUPTION``, or
+    where a joint is further from it than the tolerance: the arm was moved meanwhile, and must not leap back.
+    """
+
+    def __init__(self, robot: Robot, tolerance: float, report: Callable[[str], object]):
+        """Set the ``tolerance`` in rad or m, 0: no limit; ``report`` is called with the reason for a displacement."""
+        self.position = np.zeros(robot.nv)
+        self._names, self._turn, self._report = robot.joint_names, turns(robot), report
+        self._tolerance = tolerance or np.finfo(float).max
+        self._holds = False
+        self.interruptions = self.displacements = 0
+
+    def release(self) -> None:
+        """Hold no more: the next ``update`` measures the position."""
+        self._holds = False
+
+    def hold_at(self, position: np.ndarray) -> None:
+        """Hold at a position (n) that is not measured, until ``release``."""
+        self.position[:] = position
+        self._holds = True
+
+    def at(self, state: MeasuredState) -> np.ndarray | None:
+        """Return where the arm is held up to ``state``; None where it is not, or is not any more."""
+        if self._holds and not (state.resumed and self._ends_after(state)):
+            return self.position
+        self._holds = False
+        return None
+
+    def update(self, state: MeasuredState) -> None:
+        """Take the measured position as the hold position when holding begins, or after a pause that has ended it."""
+        if self.at(state) is not None:
+            return
+        self.position[:] = state.q
+        self._holds = True
+
+    def _ends_after(self, state: MeasuredState) -> bool:
+        """Return whether the position is measured again after the pause before ``state``; count and report it."""
+        if state.pause > INTERRUPTION:
+            self.interruptions += 1
+            return True
+        distance = np.abs(nearest(self.position - state.q, self._turn))
+        k = int(np.argmax(distance))
+        if distance[k] <= self._tolerance:
+            return False
+        self.displacements += 1
+        self._report(
+            f'hold position measured again: after {state.pause:.3f} s without a state joint {self._names[k]!r} was '
+            f'{distance[k]:.3f} rad or m from it, more than start_tolerance allows ({self._tolerance:g})'
+        )
+        return True
+
+    def report(self) -> dict[str, str]:
+        """Return how often the position was measured again, as fields of the diagnostics."""
+        return {
+            'hold position measured again': f'{self.interruptions} after an interruption, '
+            f'{self.displacements} away from it'
+        }

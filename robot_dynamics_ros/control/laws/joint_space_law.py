@@ -1,0 +1,136 @@
+"""Joint-space law of ``torque_controller``: follows the trajectory, or holds the measured position."""
+
+from typing import Protocol
+
+import numpy as np
+
+from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE, MeasuredState, Outcome, Result
+from robot_dynamics_ros.control.laws.hold_position import HoldPosition
+from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender
+from robot_dynamics_ros.control.trajectories.followed import Followed
+from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
+
+NO_FEEDFORWARD = Result(Outcome.INCOMPLETE, 'no feedforward torque for this state')
+
+
+class FeedforwardSource(Protocol):
+    """Source of the torque of pd_feedforward."""
+
+    effort: np.ndarray
+    """The torque, (n,) N m, where there is no fault."""
+    age_limit: int
+    """Largest difference between the stamps of this torque and of a state, ns."""
+
+    apart: Result | None
+    """The last fault, where it is that the torque leads to the same trajectory from elsewhere."""
+
+    def fault(self, stamp: int, plan: Followed | None) -> Result | None:
+        """Return why there is no torque along ``plan`` for the state of ``stamp`` (ns), or None if there is one."""
+
+
+class JointSpaceLaw:
+    """Follows the desired motion by ``JointSpaceControl``; without a motion it holds the arm by ``Hold``.
+
+    ``HoldPosition`` says where the arm is held. When a motion begins, the law holds the arm until the first feedforward
+    torque, at most for the age limit of that torque; where one trajectory replaces another one, the one before goes on
+    meanwhile. A motion that was being followed is not held: without a feedforward torque there is no torque at all,
+    and after an ``INTERRUPTION`` the motion ends and the arm is held where it is.
+    After the last point of a trajectory the arm is held there, without any feedforward torque; where the torque was
+    missing before, it is held where it is, and does not leap to the last point.
+    """
+
+    def __init__(
+        self,
+        source: TrajectoryFollower,
+        desired: np.ndarray,
+        control: PayloadBlender,
+        hold: PayloadBlender,
+        feedforward: FeedforwardSource | None,
+        position: HoldPosition,
+    ):
+        """Follow ``desired`` (3, n), which ``source`` writes.
+
+        ``control`` and ``hold`` blend a ``JointSpaceControl`` and a ``Hold``; the latter holds ``position``.
+        ``feedforward`` is None if ``control`` uses none.
+        """
+        self._source, self._desired = source, tuple(desired)  # views, made once
+        self._control, self._hold, self._feedforward = control, hold, feedforward
+        self._hold_position, self._zeros = position, np.zeros(desired.shape[1])
+        self.reference: np.ndarray = position.position
+        self._lost: Result | None = None  # why the feedforward torque of the present motion is missing
+
+    def stop_following(self) -> None:
+        """Drop the desired motion and the hold position."""
+        self._source.stop()
+        self._hold_position.release()
+        self._lost = None
+
+    def set_back(self, now: int) -> None:
+        """Drop a motion and a hold position from before the clock was set back to ``now`` (ns)."""
+        self._source.set_back(now)
+        self._hold_position.release()
+        self._lost = None
+
+    def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
+        """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
+        if not state.has_velocity:
+            return state.no_velocity
+        if self._lost and self._source.is_interrupted(state):
+            self._source.end(f'{INTERRUPTION:g} s without a feedforward torque: {self._lost.reason}')
+        before = self._source.plan
+        result = self._source.follow(state)
+        if self._source.plan is not before:
+            self._lost = None  # that was the torque of another motion
+        if result is not TORQUE:
+            self._lost = None
+            return self._hold_at(state, out)
+        feedforward = self._zeros
+        if self._feedforward is not None:
+            if self._source.rests:
+                if self._lost is None:
+                    return self._hold_end(state, out)
+                self._source.end(f'it ended without a feedforward torque: {self._lost.reason}')
+                return self._hold_at(state, out)
+            fault = self._feedforward.fault(state.stamp, self._source.plan)
+            if fault is not None:
+                self._hold_position.release()  # without a torque the arm leaves the hold position
+                self._lost = fault
+                return fault
+            feedforward = self._feedforward.effort
+        self._hold_position.release()
+        self._lost = None
+        self.reference = self._desired[0]
+        self._control.torque(state.time, state.q, state.qd, self._desired, feedforward, out=out)
+        return TORQUE
+
+    def may_begin(self, plan: Followed, stamp: int) -> bool:
+        """Return whether ``plan`` begins at the state of ``stamp`` (ns): it waits for its first feedforward torque.
+
+        Meanwhile the arm is held, or the trajectory goes on that is being followed; at most for the age limit of that
+        torque. Where the torque leads to the same trajectory from elsewhere, both motions may become one until ``plan``
+        can be joined no more: then it is refused.
+        """
+        feedforward = self._feedforward
+        fault = None if feedforward is None else feedforward.fault(stamp, plan)
+        if feedforward is None or fault is None:
+            return True
+        if fault is not feedforward.apart:
+            return stamp - plan.due_since > feedforward.age_limit
+        if plan.time(stamp) > max(plan.first_time, plan.time(plan.due_since)) + plan.patience:
+            self._source.refuse(plan, fault.reason)
+        return False
+
+    def _hold_end(self, state: MeasuredState, out: np.ndarray) -> Result:
+        """Write the torque that holds the arm at the last point of the trajectory."""
+        end = self._desired[0]
+        self._hold_position.hold_at(end)
+        self.reference = end
+        self._hold.torque(state.time, state.q, state.qd, end, out=out)
+        return TORQUE
+
+    def _hold_at(self, state: MeasuredState, out: np.ndarray) -> Result:
+        """Write the torque that holds the arm at the hold position."""
+        self._hold_position.update(state)
+        self.reference = self._hold_position.position
+        self._hold.torque(state.time, state.q, state.qd, self._hold_position.position, out=out)
+        return TORQUE

@@ -1,0 +1,1 @@
+"""What the environment does to an arm, by its motion and its torques."""

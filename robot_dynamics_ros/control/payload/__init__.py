@@ -1,0 +1,1 @@
+"""Payload and gravity that change while an arm moves."""

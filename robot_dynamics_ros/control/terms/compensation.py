@@ -1,0 +1,185 @@
+"""Compensation torque: the sum of chosen terms among gravity, Coriolis, inertia, friction and a learnt residual."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.terms.residual_torque import ResidualTorque
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Matrix, Vector
+from robot_dynamics_ros.kernels.friction import friction_of
+from robot_dynamics_ros.model.model import Friction
+from robot_dynamics_ros.robot import Robot
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.formats.yaml_files.residual_yaml import ResidualModel
+
+TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
+"""Terms of the model, all of which are added by default."""
+RESIDUAL = 'residual'
+"""The term that is only added where it is asked for."""
+KNOWN_TERMS = (*TERMS, RESIDUAL)
+RIGID_BODY = frozenset(TERMS) - {'friction'}
+FRICTIONAL = ('viscous', 'coulomb', 'offset', 'stribeck', 'load', 'quadratic')  # friction is zero if all of these are
+
+
+@compiled(given='qd transmitted torque')
+def add_friction(friction: Matrix, qd: Vector, transmitted: Vector, torque: Vector) -> None:
+    """Write torque (n) += friction at qd (n) and the ``transmitted`` torque (n), which may be ``torque`` itself.
+
+    The rows of ``friction`` (8, n) are the fields of ``model.Friction``.
+    """
+    for i in range(torque.shape[0]):
+        torque[i] += friction_of(
+            friction[0, i],
+            friction[1, i],
+            friction[2, i],
+            friction[3, i],
+            friction[4, i],
+            friction[5, i],
+            friction[6, i],
+            friction[7, i],
+            qd[i],
+            transmitted[i],
+        )
+
+
+@compiled(given='qd transmitted torque')
+def add_coupled_friction(
+    friction: Matrix, W: Matrix, motors: Vector, qd: Vector, transmitted: Vector, torque: Vector
+) -> None:
+    """Write torque (n) += W' friction_of(W qd): as ``add_friction``, with motors whose velocities are W qd (n, n).
+
+    ``transmitted`` (n) may be ``torque`` itself; motors (n) is scratch.
+    """
+    n = torque.shape[0]
+    for i in range(n):
+        speed = 0.0
+        for k in range(n):
+            speed = W[i, k] * qd[k] + speed
+        motors[i] = friction_of(
+            friction[0, i],
+            friction[1, i],
+            friction[2, i],
+            friction[3, i],
+            friction[4, i],
+            friction[5, i],
+            friction[6, i],
+            friction[7, i],
+            speed,
+            transmitted[i],
+        )
+    for i in range(n):
+        for k in range(n):
+            torque[i] = W[k, i] * motors[k] + torque[i]
+
+
+def friction_adder(robot, friction: np.ndarray):
+    """Return the compiled function of (qd, transmitted, torque), each (n,), that adds a robot's friction to ``torque``.
+
+    The rows of ``friction`` (8, n) are the fields of ``model.Friction``; it may change later.
+    """
+    vectors = (np.zeros(robot.nv),) * 3
+    if not robot.model.motor_coupling:
+        return bound(add_friction, friction, then=vectors)
+    return bound(add_coupled_friction, friction, robot.model.motor_velocities(), np.zeros(robot.nv), then=vectors)
+
+
+def frictionless(friction: Friction) -> Friction:
+    """Return ``friction`` with zero for each of ``FRICTIONAL``."""
+    return friction._replace(**dict.fromkeys(FRICTIONAL, np.zeros(len(friction.viscous))))
+
+
+def checked_terms(terms) -> tuple[str, ...]:
+    """Return torque terms in the order of ``KNOWN_TERMS``.
+
+    ArgumentError for an unknown or repeated term, for none, and for a residual, the rest of friction, without it.
+    """
+    terms = list(terms)
+    unknown = [term for term in terms if term not in KNOWN_TERMS]
+    if unknown or not terms or len(set(terms)) < len(terms):
+        raise ArgumentError(f'compensation: expected one or more of {", ".join(KNOWN_TERMS)}, each once, got {terms}')
+    if RESIDUAL in terms and 'friction' not in terms:
+        raise ArgumentError(
+            'compensation: residual is what the model with friction leaves, and needs the term friction'
+        )
+    return tuple(term for term in KNOWN_TERMS if term in terms)
+
+
+class Compensation:
+    """Sum of torque terms of one robot: tau = M qdd + c(q, qd) + g(q) + friction(qd) + residual(q, qd), or a part.
+
+    Parameters
+    ----------
+    robot : Robot
+    terms : sequence of str
+        One or more of ``KNOWN_TERMS``, each once.
+    residual : ResidualModel, optional
+        The model of the term 'residual'.
+
+    Raises
+    ------
+    ArgumentError
+        As ``checked_terms`` and ``ResidualTorque``; where only one of the term 'residual' and its model is given.
+    """
+
+    def __init__(self, robot: Robot, terms, residual: 'ResidualModel | None' = None):
+        self.terms = checked_terms(terms)
+        if (RESIDUAL in self.terms) != (residual is not None):
+            lacks = 'compensation lacks the term residual' if residual else 'the term residual needs a file'
+            raise ArgumentError(f'residual_file: {lacks}; state both, or neither')
+        self._residual = ResidualTorque(robot, residual) if residual else None
+        # RNEA is the sum of its three terms: with zero gravity, qd or qdd it omits the corresponding one
+        self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
+        self._robot.prepare('inverse_dynamics')
+        self._inertia, self._coriolis = 'inertia' in terms, 'coriolis' in terms
+        self._zeros = np.zeros(robot.nv)
+        friction = robot.friction
+        parameters = np.array(friction if 'friction' in terms else frictionless(friction))
+        self._add_friction = friction_adder(robot, parameters)
+        # load-dependent friction depends on the whole transmitted torque, terms of the robot's controller included
+        self._whole = robot if friction.load.any() and not RIGID_BODY.issubset(terms) else None
+        if self._whole:
+            self._whole.prepare('inverse_dynamics')
+        self._transmitted = np.zeros(robot.nv)
+
+    def torque(self, q, qd, qdd, out) -> None:
+        """Compute the sum of the chosen terms.
+
+        Parameters
+        ----------
+        q, qd, qdd : ndarray, (n,)
+            Positions, velocities and accelerations in rad, rad/s and rad/s^2 (prismatic joints: m, m/s and m/s^2).
+        out : ndarray, (n,)
+            Receives the torque, N m (prismatic joints: N).
+        """
+        self.with_friction_at(qd, q, qd, qdd, out)
+
+    def with_friction_at(self, qd_friction, q, qd, qdd, out) -> None:
+        """Compute the sum as ``torque`` does, with friction and residual at another velocity (n)."""
+        chosen = q, qd if self._coriolis else self._zeros, qdd if self._inertia else self._zeros
+        self._robot.inverse_dynamics(*chosen, out=out)
+        transmitted = out
+        if self._whole:
+            transmitted = self._whole.inverse_dynamics(q, qd, qdd, out=self._transmitted)
+        self._add_friction(qd_friction, transmitted, out)
+        if self._residual:
+            self._residual.add(q, qd_friction, out)
+
+
+class MeasuredCompensation:
+    """``Compensation`` at a measured state; friction and residual are those of the desired velocity.
+
+    Friction of the measured velocity is positive feedback: it pushes a joint on in the direction in which it moves, at
+    rest with the slope coulomb / transition velocity, so that a joint that should stand swings.
+    """
+
+    def __init__(self, robot: Robot, terms, residual: 'ResidualModel | None' = None):
+        """Sum the terms as ``Compensation`` does, with the same arguments and errors."""
+        self._compensation = Compensation(robot, terms, residual)
+
+    def torque(self, q, qd, qdd, qd_desired, out) -> None:
+        """Compute the sum at measured q and qd, and desired qdd and qd_desired, (n) each, into ``out`` (n)."""
+        self._compensation.with_friction_at(qd_desired, q, qd, qdd, out)

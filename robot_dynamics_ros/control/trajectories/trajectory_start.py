@@ -1,0 +1,166 @@
+"""Where a trajectory begins: at the reference in force, and near enough to the arm.
+
+The reference in force is, at the stamp of the state at which a trajectory begins, the first of these that there is:
+
+1. what the trajectory before is there, at rest after its last point;
+2. the position at which a controller holds the arm, at rest: measuring it again would drop the position error that
+   carries what the model lacks;
+3. where another node holds the arm, and the way to the trajectory is shorter than ``KNOWN_WAY``: the trajectory itself,
+   or a place from which its first point is reached from rest by a constant acceleration, if the arm is near it;
+4. the measured state.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.joints.continuous_joints import nearest, turns
+from robot_dynamics_ros.control.law import INTERRUPTION, MeasuredState
+from robot_dynamics_ros.control.trajectories.followed import Followed
+from robot_dynamics_ros.control.trajectories.lead import MIN_LEAD, OUTSIDE, TOO_LONG, Limits
+from robot_dynamics_ros.control.trajectories.motion_agreement import POSITION
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Matrix, Vector
+from robot_dynamics_ros.robot import Robot
+
+KNOWN_WAY = 0.3
+"""Shortest time of a way from a measured state, where another node holds the arm, s: the position errors of that node
+would be large accelerations of a shorter one."""
+NEAR = -1
+"""Result of ``_farther``: no joint is."""
+
+
+@compiled(given='expected q remaining moves')
+def _farther(
+    turn: Vector,
+    tolerance: float,
+    fastest: Vector,
+    reference: Matrix,
+    expected: Vector,
+    q: Vector,
+    remaining: float,
+    moves: bool,
+) -> int:
+    """Return a joint that is further from the expected position (n) than allowed, or NEAR.
+
+    Allowed is ``tolerance``, or what ``fastest`` (n, rad/s) covers in the ``remaining`` time (s). Where the reference
+    (3, n) ``moves``, it may be near instead of q. It is moved to the turn (n, rad; 0: none) of the expected position.
+    """
+    found = NEAR
+    for j in range(q.shape[0]):
+        away, ahead = q[j] - expected[j], reference[0, j] - expected[j]
+        if turn[j] > 0.0:
+            away -= turn[j] * np.floor(away / turn[j] + 0.5)
+            ahead -= turn[j] * np.floor(ahead / turn[j] + 0.5)
+            reference[0, j] = expected[j] + ahead
+        reach = fastest[j] * remaining
+        near = abs(away) <= max(tolerance, reach)
+        if moves:
+            near = near or abs(ahead) <= max(tolerance + abs(reference[1, j]) * remaining, reach)
+        if not near and found == NEAR:
+            found = j
+    return found
+
+
+class TrajectoryStart:
+    """Begins trajectories for the thread that follows them.
+
+    Attributes
+    ----------
+    limits : Limits
+        Of leads.
+    held : callable or None
+        Returns the position (n) at which the node holds the arm at a ``MeasuredState``, None for nowhere. None: another
+        node holds it.
+    """
+
+    def __init__(self, robot: Robot, desired: np.ndarray, tolerance: float, acceleration_limit: np.ndarray):
+        """Write the reference into ``desired`` (3, n), from which a lead begins.
+
+        ``tolerance`` is the largest distance in rad or m, 0: no limit; ``acceleration_limit`` (n) is in rad/s^2 or
+        m/s^2, inf: none.
+        """
+        self._names, self._turn, self._desired = robot.joint_names, turns(robot), desired
+        fastest, vector = robot.limits.velocity, np.zeros(robot.nv)
+        self.limits: Limits = np.where(fastest > 0.0, fastest, np.inf), np.array(acceleration_limit, float)
+        known = np.nan_to_num(fastest, nan=0.0, posinf=0.0)
+        allowed = self._turn, float(tolerance or np.finfo(float).max), known, desired
+        self._farther = bound(_farther, *allowed, then=(vector, vector, 0.0, False))
+        self.held: Callable[[MeasuredState], np.ndarray | None] | None = None
+        self.goes_on = False
+
+    def begin(self, plan: Followed, t: float, state: MeasuredState, before: Followed | None) -> str:
+        """Lead to ``plan`` from the reference at its time ``t`` (s), that of ``before`` where it is in force.
+
+        Returns the reason why it can't begin, '' where it does. ``goes_on`` says whether the reference of ``before``
+        can go on then.
+        """
+        earliest = max(plan.first_time, t + MIN_LEAD)
+        if plan.point is not None:
+            earliest = plan.point.earliest(t, plan.first_time, state.period)
+        expected, moves = plan.expect(t), self.write_reference(before, state)
+        stands = moves and before is not None and before.stands and plan.continues(before)
+        if self.held is None and (stands or not moves) and earliest - t < KNOWN_WAY:
+            away = earliest - t if t < plan.first_time or plan.point else 0.0
+            if stands or self._is_near(state.q, expected[0] - 0.5 * away * expected[1]):
+                plan.stands = self._assume(expected, away)
+        remaining = (earliest if moves else plan.first_time) - t
+        k = self._farther(expected[0], state.q, max(remaining, 0.0), moves)
+        self.goes_on = moves and k == NEAR
+        if k != NEAR:
+            return self._too_far(k, expected[0], state.q)
+        found = plan.join(t, earliest)
+        if found > TOO_LONG:
+            return ''
+        if found <= OUTSIDE:
+            return (
+                f'joint {self._names[OUTSIDE - found]!r} would leave its position limits on the way to it; begin at '
+                'the reference in force, or with less velocity'
+            )
+        return (
+            f'joint {self._names[TOO_LONG - found]!r} does not reach it in time within its velocity and acceleration '
+            'limits; begin at the reference in force, or plan more slowly'
+        )
+
+    def fault(self, q: np.ndarray) -> str:
+        """Return which joint of the arm at q (n) is too far from the desired position, '' for none."""
+        expected = self._desired[0].copy()
+        k = self._farther(expected, q, 0.0, False)
+        return '' if k == NEAR else self._too_far(k, expected, q)
+
+    def write_reference(self, before: Followed | None, state: MeasuredState) -> bool:
+        """Write the reference in force at ``state``; return whether it is that of ``before``."""
+        desired = self._desired
+        if before is not None and before.begun and before.dropped is None and state.pause <= INTERRUPTION:
+            before.sample(before.time(state.stamp))
+            if not state.resumed or not self.fault(state.q):
+                return True
+        held = self.held(state) if self.held else None
+        desired[0] = state.q if held is None else held
+        desired[1] = state.qd if held is None and state.has_velocity else 0.0
+        desired[2] = 0.0
+        return False
+
+    def _is_near(self, q: np.ndarray, place: np.ndarray) -> bool:
+        """Return whether the arm at q (n) may be held at a place (n), but for its position error."""
+        return bool((np.abs(nearest(q - place, self._turn)) <= POSITION).all())
+
+    def _assume(self, expected: np.ndarray, away: float) -> bool:
+        """Write a reference on the trajectory, or from which its first state (3, n) is reached in ``away`` s.
+
+        Returns whether it stands at that state.
+        """
+        self._desired[:] = expected
+        if away:
+            self._desired[0] -= 0.5 * away * expected[1]
+            self._desired[1:] = 0.0
+        return bool(away) and not expected[1].any()
+
+    def _too_far(self, k: int, expected, q) -> str:
+        """Return that joint ``k`` is too far from the expected position."""
+        distance = np.abs(nearest(expected - q, self._turn))[k]
+        return (
+            f'joint {self._names[k]!r} is {distance:.3f} rad or m from the desired position, more than start_tolerance '
+            'allows; begin at the measured position'
+        )

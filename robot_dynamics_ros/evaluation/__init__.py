@@ -1,1 +1,0 @@
-"""Dynamics quantities of a robot: argument validation, choice of kernels, batches."""

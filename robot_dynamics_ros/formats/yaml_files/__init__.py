@@ -1,0 +1,1 @@
+"""YAML files of this package: models, loops, actuators, payloads and residuals."""

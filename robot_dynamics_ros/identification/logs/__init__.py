@@ -1,0 +1,1 @@
+"""Logs of a motion: reading, filtering, and what is wrong with one."""

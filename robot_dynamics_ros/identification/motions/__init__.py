@@ -1,0 +1,1 @@
+"""Motions that let parameters be identified."""

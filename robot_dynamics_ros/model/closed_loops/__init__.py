@@ -1,0 +1,1 @@
+"""Closed loops of joints: records, editing, model check."""

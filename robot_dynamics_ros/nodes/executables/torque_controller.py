@@ -1,0 +1,69 @@
+"""Controls an arm by joint torques along a desired trajectory; its laws are made by ``ControllerLaw``."""
+
+from functools import partial
+
+from robot_dynamics_ros.control.laws.joint_space_control import gains
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import PayloadGravityTopics
+from robot_dynamics_ros.nodes.inputs.trajectory_input import TrajectoryInput
+from robot_dynamics_ros.nodes.lifecycle.base_node import BaseNode
+from robot_dynamics_ros.nodes.outputs.torque_publishers import CommandArray
+from robot_dynamics_ros.nodes.process.node_process import run
+from robot_dynamics_ros.nodes.tasks.control_loop import ControlLoop
+from robot_dynamics_ros.nodes.tasks.controlled_arm import ControlledArm, check_acceleration_limit, torque_checks
+from robot_dynamics_ros.nodes.tasks.controller_law import ControllerLaw
+
+
+class TorqueController(BaseNode):
+    """``joint_states``, ``joint_trajectory`` and ``feedforward_torque`` with its info in, ``effort_commands`` out.
+
+    Without a trajectory, or before it begins, it holds the measured position by PD + gravity. In pd_feedforward it
+    follows only while a feedforward torque belongs to the state, by stamp and within ``feedforward_age_limit``, and
+    its info fits. Law and gains may be changed while the node is inactive.
+    """
+
+    def __init__(self, **options):
+        """Declare the parameters and subscribe to payload and gravity."""
+        checks = {name: partial(self._check_gains, name) for name in ('stiffness', 'damping')}
+        checks['acceleration_limit'] = partial(check_acceleration_limit, self)
+        super().__init__('torque_controller', {**torque_checks(self), **checks}, **options)
+        self.payload_gravity_topics = PayloadGravityTopics(self)
+
+    def make_task(self) -> ControlLoop:
+        """Return the control loop; ArgumentError where the robot takes no torques."""
+        arm = ControlledArm(self)
+        if not arm.policy.takes_commands:
+            raise ArgumentError(f'preset {self.value("preset")}: the robot takes no torques')
+        if arm.policy.motor_pd:
+            raise ArgumentError(
+                'preset motor_pd: the PD of this controller would be added to that of the motors, which hold another '
+                'position; set the gains of the motors to 0 and choose preset effort_controller'
+            )
+        law = ControllerLaw(self, arm)
+        output, trajectory = CommandArray(self, arm, 'effort_commands'), TrajectoryInput(self, law.follower)
+        return ControlLoop(
+            self,
+            arm,
+            law.make(),
+            output,
+            trajectory,
+            law.feedforward.inputs,
+            law.fields,
+            renew=law.make,
+            reports=(law.report,),
+            warns=law.warnings,
+            needs_velocities=True,
+            slow=law.too_slow,
+        )
+
+    def _check_gains(self, name: str, values) -> None:
+        gains(name, values, self.robot.nv)
+
+
+def main():
+    """Run the node."""
+    run(TorqueController)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,1 @@
+"""Inputs of nodes: topics, and what each of them refuses."""

@@ -1,0 +1,142 @@
+"""Queue of JointTrajectory messages, overtaken by stops."""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from rclpy.callback_groups import CallbackGroup
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.messages.joint_trajectory import point_count
+from robot_dynamics_ros.nodes.process.raw_executor import NoExecutor, RawExecutor
+
+MOST_WAITING = 10
+"""Number of messages that wait; of more the oldest ones are refused."""
+
+
+class Waiting(NamedTuple):
+    """A message that waits: its bytes, the info that rclpy has of it, and the number of stops before it."""
+
+    data: bytes
+    info: dict
+    stops: int
+
+
+class _IdleGroup(CallbackGroup):
+    """The callback group of a subscription whose messages the executor takes while no other thread does."""
+
+    def __init__(self, is_idle: Callable[[], bool]):
+        """Ask ``is_idle()`` whether the executor may take messages."""
+        super().__init__()
+        self._is_idle = is_idle
+
+    def can_execute(self, entity) -> bool:
+        """Return whether the executor may take a message."""
+        return self._is_idle()
+
+    def beginning_execution(self, entity) -> bool:
+        """Return whether the executor may handle a message."""
+        return self._is_idle()
+
+    def ending_execution(self, entity) -> None:
+        """Do nothing."""
+
+
+class TrajectoryQueue:
+    """Messages on a JointTrajectory topic in the order in which they came; a stop, one without points, overtakes them.
+
+    From ``begin`` to ``end`` a thread of its own takes messages and handles stops, whatever the executor is doing; else
+    the executor does. A stop drops the messages that wait. The others wait until ``next`` takes them, for a long one
+    needs a second.
+    """
+
+    def __init__(
+        self,
+        node,
+        topic: str,
+        stop: Callable[[bytes, dict], object],
+        announce: Callable[[], object],
+        refuse: Callable[[DynamicsError], object],
+    ):
+        """Subscribe for a BaseNode.
+
+        ``stop(data, info)`` handles a stop, ``announce()`` is told that a message waits, ``refuse(error)`` that one is
+        no JointTrajectory or waited behind too many newer ones. All three are called by the thread that takes the
+        messages; ``stop`` may raise DynamicsError, and drops nothing then.
+        """
+        self._node, self._stop, self._announce, self._refuse = node, stop, announce, refuse
+        self._waiting: deque[Waiting] = deque()
+        self._stops, self._is_idle = 0, True
+        self._order = threading.Lock()  # of what is done: nothing that is older follows a stop
+        subscription = node.create_subscription(
+            JointTrajectory, topic, self.on_message, 10, raw=True, callback_group=_IdleGroup(lambda: self._is_idle)
+        )
+        self._reader = RawExecutor(node, NoExecutor(), [subscription], failed=node.crashed)
+        node.resources.callback(node.destroy_subscription, subscription)
+        node.resources.callback(self._reader.destroy)
+
+    def begin(self) -> None:
+        """Take messages in the thread, first those that lie in the middleware's queue."""
+        self._is_idle = False
+        self._reader.start()
+
+    def end(self) -> None:
+        """Leave the messages to the executor; what is being done for one counts as stopped."""
+        self._reader.stop()
+        with self._order:
+            self._stops += 1
+        self._is_idle = True
+
+    def on_message(self, data: bytes, info: dict) -> None:
+        """Handle a stop, or let another message wait."""
+        try:
+            if not point_count(data):
+                self._on_stop(data, info)
+                return
+        except DynamicsError as error:
+            self._refuse(error)
+            return
+        with self._order:
+            self._waiting.append(Waiting(data, info, self._stops))
+            oldest = self._waiting.popleft() if len(self._waiting) > MOST_WAITING else None
+        if oldest is not None:
+            self._refuse(ArgumentError(f'trajectory: {MOST_WAITING} newer ones wait'))
+        self._announce()
+
+    def next(self) -> Waiting | None:
+        """Return the message that came first, and no longer keep it; None where none waits."""
+        with self._order:
+            return self._waiting.popleft() if self._waiting else None
+
+    def drop(self, why: str) -> None:
+        """Drop the messages that wait, and log ``why``."""
+        with self._order:
+            dropped = self._clear()
+        self._log(dropped, why)
+
+    def unless_stopped(self, message: Waiting, action: Callable[[], Any]) -> bool:
+        """Call ``action()``, which a stop waits for, unless a stop has come since ``message``; return whether."""
+        with self._order:
+            if self._stops != message.stops:
+                return False
+            action()
+            return True
+
+    def _on_stop(self, data: bytes, info: dict) -> None:
+        with self._order:
+            self._stop(data, info)
+            dropped = self._clear()
+        self._log(dropped, 'a stop has come')
+
+    def _clear(self) -> int:
+        """Drop what waits, and what is being done, inside ``_order``; return how many waited."""
+        dropped = len(self._waiting)
+        self._waiting.clear()
+        self._stops += 1
+        return dropped
+
+    def _log(self, dropped: int, why: str) -> None:
+        if dropped:
+            self._node.get_logger().warning(f'{dropped} trajectories dropped that waited: {why}')

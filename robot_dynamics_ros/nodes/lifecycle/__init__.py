@@ -1,0 +1,1 @@
+"""What every node has: lifecycle, parameters, a robot and its log."""

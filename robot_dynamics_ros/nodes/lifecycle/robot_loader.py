@@ -1,0 +1,117 @@
+"""Loads the robot that a node's parameters describe."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from robot_dynamics_ros.control.arm.described_arm import (
+    MEASURED,
+    check_gravity,
+    check_joint_kinds,
+    described,
+    locked_positions,
+    part_of,
+    stated_gravity,
+)
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, with_followers
+from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
+from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.model.audit import refusals
+from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
+from robot_dynamics_ros.robot import Robot
+
+
+def load_robot(node, description: str) -> Robot | DrivenRobot:
+    """Return the robot of ``description``, see ``RobotDescription.source``, as the parameters of ``node`` say.
+
+    Joints are locked first, so what moves with them keeps its mass; then the chain is cut out. Joints that mimic others
+    follow them; they and the locked ones are ``node.locked_joint_names``. A node that reads joint states also gets
+    ``locked_joints``, to compare them. The findings of the model check are logged, and an error that affects what the
+    node computes is refused, unless model_findings accepts it. DynamicsError names the parameter, joint or link that is
+    wrong.
+    """
+    robot, couplings = described(description, keeps_loops=node.serves_loops)
+    if node.value('actuators'):
+        robot = robot.with_actuators(node.value('actuators'))
+    gravity = stated_gravity(node.value('gravity'), node.value('gravity_limit'))
+    if gravity is not None:
+        robot = robot.with_gravity(gravity)
+    stated = locked_positions(node.value('locked_joints'))
+    measured = _measured_joints(node, robot, stated)
+    couplings = [it for it in couplings if it.joint not in measured]
+    locked = with_followers(couplings, {joint: place for joint, place in stated.items() if joint not in measured})
+    followers = [it.joint for it in couplings if it.joint not in locked]
+    node.locked_joint_names = *locked, *followers, *(measured if node.reads_joint_states else ())
+    whole, robot = robot, part_of(robot, locked, node.value('base_link'), node.value('tip_link'), gravity)
+    _check_kept(robot, measured)
+    check_gravity(robot.gravity, node.value('gravity_limit'))
+    _check_findings(node, robot)
+    if not robot.nv:
+        raise ModelError(f'{robot.name}: no joint moves')
+    check_joint_kinds(robot)
+    couplings = [it for it in couplings if it.joint in robot.joint_names and it.other in robot.joint_names]
+    if not node.reads_joint_states:
+        return _following(node, robot, couplings) if couplings else robot
+    couplings += [Coupling(joint, None, (0.0,)) for joint in measured]
+    arm = _following(node, robot, couplings, measured) if couplings else robot
+    compared = {} if whole.loops.closures else locked  # nodes that read joint states refuse closed loops
+    node.locked_joints = LockedJoints(whole, compared, arm.joint_names, node.value('locked_joint_tolerance'))
+    return arm
+
+
+def _following(node, robot: Robot, couplings: Sequence[Coupling], measured: Sequence[str] = ()) -> DrivenRobot:
+    """Return ``robot`` with its joints that mimic others, and ``measured`` ones, as followers, and log them."""
+    for it in couplings:
+        offset, multiplier = (*it.polynomial, 0.0)[:2]
+        how = (
+            'is locked where joint_states say'
+            if it.joint in measured
+            else f'follows {it.other!r} (multiplier {multiplier:g}, offset {offset:g}): its torque counts at that '
+            'joint, and it gets no command'
+        )
+        node.robot_log.info(f'{robot.name}: joint {it.joint!r} {how}')
+    return DrivenRobot(robot, couplings, measured)
+
+
+def _measured_joints(node, robot: Robot, stated: Mapping[str, float]) -> list[str]:
+    """Return the joints of locked_joints that are ``stated`` as measured (NaN), or refuse them by name."""
+    measured = [joint for joint, place in stated.items() if math.isnan(place)]
+    for joint in measured:
+        if joint not in robot.joint_names:
+            raise ArgumentError(f'locked_joints: unknown joint {joint!r}; the robot has {", ".join(robot.joint_names)}')
+        if not (node.reads_joint_states or node.serves_loops):
+            raise ArgumentError(
+                f'locked_joints: joint {joint!r} is {MEASURED!r}, but this node reads no joint_states: state a position'
+            )
+    return measured
+
+
+def _check_kept(robot: Robot, measured: Sequence[str]) -> None:
+    """Refuse ``measured`` joints that are not part of ``robot``, which would lose their mass and turn gravity."""
+    for joint in measured:
+        if joint not in robot.joint_names:
+            raise ArgumentError(
+                f'locked_joints: joint {joint!r} is {MEASURED!r}, but not between base_link and tip_link: begin at a '
+                'link before it, end at one behind it, or state its position'
+            )
+
+
+def _check_findings(node, robot: Robot) -> None:
+    """Log the findings of the model check; ModelError for an error that affects what ``node`` computes.
+
+    With the parameter model_findings 'accept' all findings are warnings.
+    """
+    accepted = node.value('model_findings') == 'accept'
+    wrong = [] if accepted else refusals(robot.findings, node.needs)
+    for finding in robot.findings:
+        if finding in wrong:
+            node.robot_log.error(f'{robot.name}: {finding}')
+        else:
+            node.robot_log.warning(f'{robot.name}: {finding._replace(severity="warning")}')
+    if wrong:
+        correct = 'correct the description'
+        if any(finding.affects == 'inertias' for finding in wrong):
+            correct += ' (Robot.with_consistent_inertias() proposes inertias)'
+        raise ModelError(
+            f'{robot.name}: the model check found {len(wrong)} error(s), first {wrong[0]}; {correct}, or set the '
+            'parameter model_findings to accept'
+        )

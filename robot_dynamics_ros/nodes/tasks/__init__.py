@@ -1,0 +1,1 @@
+"""What nodes do between activation and deactivation: loops over messages, and services."""

@@ -1,0 +1,101 @@
+"""The control law of ``torque_controller``, made as the parameters choose it, with what it needs and reports."""
+
+import numpy as np
+
+from robot_dynamics_ros.control.joints.position_limits import PositionLimits
+from robot_dynamics_ros.control.law import Law
+from robot_dynamics_ros.control.laws.acceleration_limits import acceleration_limits
+from robot_dynamics_ros.control.laws.adaptation import ADAPTIVE, Adaptation, AdaptiveSettings
+from robot_dynamics_ros.control.laws.adaptive import AdaptiveControl, AdaptiveHold, AdaptiveLaw
+from robot_dynamics_ros.control.laws.gain_limits import SampledLaw, SamplingLimit, check_stated
+from robot_dynamics_ros.control.laws.hold_position import HoldPosition
+from robot_dynamics_ros.control.laws.joint_space_control import Hold, JointSpaceControl
+from robot_dynamics_ros.control.laws.joint_space_law import JointSpaceLaw
+from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender
+from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.nodes.inputs.feedforward_input import FeedforwardInput
+from robot_dynamics_ros.nodes.tasks.controlled_arm import ControlledArm
+
+
+class ControllerLaw:
+    """Makes the law of a node at each activation; ``fields`` of the diagnostics are its name and period limit."""
+
+    def __init__(self, node, arm: ControlledArm):
+        """Read the parameters of ``node``, a BaseNode, for its ControlledArm ``arm``."""
+        self._node, self._arm = node, arm
+        self._desired, tolerance = np.zeros((3, arm.robot.nv)), node.value('start_tolerance')
+        limit = acceleration_limits(node.value('acceleration_limit'), arm.robot, arm.effort_limit)
+        positions = PositionLimits(arm.robot, node.value('position_limit_tolerance'))
+        self.follower = TrajectoryFollower(arm.robot, self._desired, tolerance, node.refuse, limit, positions)
+        self._position = HoldPosition(arm.robot, tolerance, node.refuse)
+        age_limit, limits = node.value('feedforward_age_limit'), self.follower.start.limits
+        self.feedforward = FeedforwardInput(node, arm, age_limit, self._desired, limits)
+        self.fields: dict[str, str] = {}
+        self._adaptation: Adaptation | None = None
+        self._limit: SamplingLimit | None = None
+
+    def make(self) -> Law:
+        """Return the law; DynamicsError names the parameter that is wrong."""
+        node = self._node
+        name, gains = node.value('control_law'), (node.value('stiffness'), node.value('damping'))
+        for gain, values in zip(('stiffness', 'damping'), gains, strict=True):
+            check_stated(gain, values)
+        make = self._adaptive if name == ADAPTIVE else self._fixed
+        self._adaptation = None
+        control, hold, limit = make(name, gains)
+        self._limit = limit
+        self.fields['control law'], self.fields['period limit of the gains, s'] = name, f'{limit.period:.4g}'
+        self.feedforward.reset()  # torques received before the activation are dropped
+        source = self.feedforward if name == 'pd_feedforward' else None
+        following = JointSpaceLaw(self.follower, self._desired, control, hold, source, self._position)
+        self.follower.may_begin, self.follower.start.held = following.may_begin, self._position.at
+        law: Law = AdaptiveLaw(following, self._adaptation) if self._adaptation else following
+        rate = node.value('state_rate')
+        if not rate:
+            return SampledLaw(law, limit, node.refuse)
+        fault = limit.fault(1.0 / rate)
+        if fault:
+            raise ArgumentError(fault)
+        return law
+
+    def too_slow(self, period: float) -> str:
+        """Return why the gains are unstable with joint states of a ``period`` (s), '' where they are not."""
+        return '' if self._limit is None else self._limit.fault(period)
+
+    def report(self) -> dict[str, str]:
+        """Return the fields of the diagnostics that change."""
+        adapted = self._adaptation.report() if self._adaptation else {}
+        return {**self._position.report(), **self.feedforward.report(), **adapted}
+
+    def warnings(self) -> list[str]:
+        """Return what is wrong with the feedforward torque, or with the estimate."""
+        if self._adaptation:
+            return self._adaptation.warnings()
+        return self.feedforward.warnings() if self.fields['control law'] == 'pd_feedforward' else []
+
+    def _fixed(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, SamplingLimit]:
+        """Return a law of ``JointSpaceControl``, the law that holds, and the limit of their gains."""
+        arm, bandwidth, terms = self._arm, self._node.value('bandwidth'), self._arm.policy.terms
+        return (
+            arm.blended(lambda robot: JointSpaceControl(robot, name, *gains, bandwidth, terms)),
+            arm.blended(lambda robot: Hold(robot, *gains, terms)),
+            SamplingLimit(arm.robot, *gains, bandwidth if name == 'computed_torque' else 0.0),
+        )
+
+    def _adaptive(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, SamplingLimit]:
+        """Return likewise those of the adaptive law, which begin at the payload in force."""
+        node, arm, terms = self._node, self._arm, self._arm.policy.terms
+        settings = AdaptiveSettings(
+            node.value('adaptation_payload_limit'),
+            node.value('adaptation_rate'),
+            node.value('friction_adaptation_rate'),
+            node.value('adaptation_dead_zone'),
+        )
+        adaptation = self._adaptation = Adaptation(arm.robot, *gains, settings, arm.effort_limit, terms)
+        arm.payload_gravity.follow(adaptation.take)
+        return (
+            arm.blended(lambda robot: AdaptiveControl(robot, gains[1], adaptation)),
+            arm.blended(lambda robot: AdaptiveHold(robot, gains[1], adaptation)),
+            SamplingLimit(arm.robot, *gains, reference_rate=float(adaptation.rate.max())),
+        )

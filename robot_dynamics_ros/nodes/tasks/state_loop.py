@@ -1,0 +1,176 @@
+"""Loop of a node over joint states, on the thread of a ``HotPath``, by the ``TorquePipeline`` of a law."""
+
+import time
+from collections.abc import Sequence
+
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.guards.position_error import PositionError
+from robot_dynamics_ros.control.guards.state_gate import StateGate
+from robot_dynamics_ros.control.guards.torque_limiter import Limited
+from robot_dynamics_ros.control.guards.velocity_check import VelocityCheck
+from robot_dynamics_ros.control.joints.continuous_joints import turns
+from robot_dynamics_ros.control.joints.position_limits import PositionLimits
+from robot_dynamics_ros.messages.joint_state import StateInput
+from robot_dynamics_ros.nodes.inputs.payload_gravity_input import PayloadGravityInput
+from robot_dynamics_ros.nodes.inputs.publishers import STATES, count_publishers, state_warnings
+from robot_dynamics_ros.nodes.lifecycle.lifecycle_task import LifecycleTask
+from robot_dynamics_ros.nodes.process.hot_path import HotPath, Input
+from robot_dynamics_ros.nodes.process.raw_executor import NoExecutor
+from robot_dynamics_ros.nodes.process.realtime import Schedule, cores_of
+from robot_dynamics_ros.nodes.tasks.torque_pipeline import NO_INPUT, TorquePipeline
+
+UNHEARD = 5.0
+"""Time after which a publisher of joint states from which nothing comes is reported, s."""
+
+
+class StateLoop(LifecycleTask):
+    """Runs a pipeline on the thread of a ``HotPath``; everything else is done by the executor."""
+
+    def __init__(self, node, payload_gravity: PayloadGravityInput, needs_velocities: bool):
+        """Read age limit and schedule of ``node``, a BaseNode, which publishes once ``payload_gravity`` is known.
+
+        ``needs_velocities``: torques depend on measured velocities.
+        """
+        self._needs_velocities = needs_velocities
+        self._node, self._payload_gravity = node, payload_gravity
+        self._unheard_since: float | None = None  # joint_states has had a publisher and no message, steady time, s
+        cores = cores_of(node.value('cores'))
+        self._schedule = Schedule(node.value('realtime_priority'), cores, node.value('lock_memory'))
+        self._gate = StateGate(node.value('age_limit'))
+        self._velocities, self._locked = VelocityCheck(node.robot), node.locked_joints
+        self._error = PositionError(turns(node.robot))
+        reset = node.create_service(Trigger, '~/reset', self._on_reset)
+        node.resources.callback(node.destroy_service, reset)
+
+    def _state_input(self, effort: bool = False) -> StateInput:
+        """Return the input of joint states, efforts included where asked for."""
+        node, robot = self._node, self._node.robot
+        tolerance = node.value('position_limit_tolerance')
+        limits = PositionLimits(robot, tolerance)
+        driven = robot if isinstance(robot, DrivenRobot) else None
+        all_limits = PositionLimits(driven.robot, tolerance) if driven else None
+        return StateInput(robot.joint_names, driven, effort, limits, self._locked, self._velocities, all_limits)
+
+    def _connect(self, pipeline: TorquePipeline, inputs: Sequence[Input] = (), on_stop=None) -> None:
+        """Let the hot path handle joint states by ``pipeline``, and further ``inputs``; ``on_stop`` is called last."""
+        node, self.pipeline, group = self._node, pipeline, NoExecutor()
+        subscriptions = [
+            self._subscribe(given, group) for given in (Input('joint_states', JointState, pipeline.on_state), *inputs)
+        ]
+        on_pause = pipeline.on_pause if pipeline.fallback else None
+        self._hot_path = HotPath(node, group, subscriptions, on_pause, on_stop, node.crashed)
+        node.resources.callback(self._hot_path.destroy)
+
+    @property
+    def silence(self) -> str:
+        """Why no torque is published, '' where torques are."""
+        reason, since = self.pipeline.status(), self._unheard_since
+        if reason == NO_INPUT and self._payload_gravity.missing:
+            return self._payload_gravity.missing
+        if reason != NO_INPUT or since is None or time.monotonic() - since < UNHEARD:
+            return reason
+        return (
+            f'{NO_INPUT}: joint_states has a publisher, but no message came within {UNHEARD:g} s: see that it '
+            'publishes sensor_msgs/JointState (ros2 topic hz, ros2 topic info), then start its process again'
+        )
+
+    def replace(self, before: LifecycleTask) -> None:
+        """End the loop of another description, without a garbage collection between its torques and the own."""
+        if self._node.active:
+            self._hot_path.apply_settings()
+        super().replace(before)
+        if isinstance(before, StateLoop):
+            self._locked.continue_from(before._locked)
+
+    def begin(self) -> None:
+        """Begin to publish torques, as soon as payload and gravity in force are known."""
+        self._unheard_since = None
+        self._payload_gravity.begin()
+        self._velocities.reset()
+        self.pipeline.begin()
+        self._announce()
+        self._hot_path.start(self._schedule)
+
+    def end(self) -> None:
+        """Stop publishing; a torque that is being computed is published before, then what ``on_deactivate`` says."""
+        self._hot_path.stop()
+
+    def halt(self, reason: str) -> None:
+        """Publish nothing until ``begin``."""
+        self.pipeline.halted = reason
+
+    def warnings(self) -> list[str]:
+        """Return what is wrong with payload, gravity and velocities, and that two sources say where the arm is."""
+        found = self._payload_gravity.warnings()
+        unreported = self._velocities.unreported if self._needs_velocities else []
+        if unreported:
+            found.append(
+                f'velocities of {", ".join(unreported)} are 0 in all states, although the positions change: nothing is '
+                'damped there; have the driver report them'
+            )
+        count, known = count_publishers(self._node, STATES), self.pipeline.publishers
+        if known and min(count, len(known)) > 1:  # others have ended
+            found.append(
+                f'{min(count, len(known))} publishers of joint_states with the joints of the arm: torques are those of '
+                'the newer stamps, of either one; stop the others'
+            )
+        elif not known and self.pipeline.age is not None:  # rclpy before 9 does not say who published
+            found += state_warnings(count)
+        return found
+
+    def report(self) -> dict[str, str]:
+        """Return counts of states, torques and rejections by reason, rate, jitter, age of the last state, payload."""
+        pipeline, gate = self.pipeline, self._gate
+        publishers = count_publishers(self._node, STATES)
+        if not publishers or pipeline.age is not None:
+            self._unheard_since = None
+        elif self._unheard_since is None:
+            self._unheard_since = time.monotonic()
+        rejected, age = pipeline.counts.rejected_reasons(), pipeline.age
+        return {
+            'states received': str(pipeline.counts.received),
+            'torques published': str(pipeline.counts.published),
+            'states rejected': str(sum(rejected.values())),
+            'states rejected, reasons': '; '.join(f'{why}: {count}' for why, count in rejected.items()),
+            'torques not finite': str(pipeline.limiter.counts[Limited.NOT_FINITE]),
+            'publishers of joint_states': str(publishers),
+            'input rate, Hz': f'{1.0 / gate.period:.1f}' if gate.period else '0',
+            'input jitter, ms': f'{1e3 * gate.jitter:.3f}',
+            'last state, s ago': 'never' if age is None else f'{age:.3f}',
+            'age limit, s': f'{gate.limit:g}',
+            **self._payload_gravity.report(),
+        }
+
+    def _announce(self) -> None:
+        """Say, before the first torque, what torques are; here nothing."""
+
+    def _subscribe(self, given: Input, group: NoExecutor):
+        """Return a raw subscription of the hot path."""
+        node = self._node
+        subscription = node.create_subscription(
+            given.kind,
+            given.topic,
+            given.handler,
+            given.qos,
+            callback_group=group,
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+            raw=True,
+        )
+        node.resources.callback(node.destroy_subscription, subscription)
+        return subscription
+
+    def _on_reset(self, request, response):
+        """Reset what the limiter has changed, and what states were rejected."""
+        self.pipeline.limiter.reset()
+        self.pipeline.counts.reset()
+        response.success, response.message = True, 'reasons and counts are cleared'
+        return response
+
+
+def numbers(values) -> str:
+    """Return numbers of the diagnostics with blanks between."""
+    return ' '.join(f'{value:g}' for value in values)

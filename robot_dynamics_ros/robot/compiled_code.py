@@ -1,0 +1,130 @@
+"""Code of a robot's own: how it is asked for, called from other code, and exported as C."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from robot_dynamics_ros import validation
+from robot_dynamics_ros.algorithms.table import ALGORITHMS
+from robot_dynamics_ros.robot.described_robot import ALIGNED, Described, DescribedRobot, Program
+
+PROGRAMS = ('inverse_dynamics', 'gravity_torque', 'bias_torque', 'mass_matrix', 'forward_dynamics')
+"""Quantities that are exported as C by default."""
+
+
+class CompiledCode(DescribedRobot):
+    """Code of a robot's own: how it is asked for, called from other code, and exported as C."""
+
+    def compiled(self: Described, *quantities: str, threads: int | None = None) -> Described:
+        """Return this robot with code of its own, that of ``quantities`` compiled now, others at their first call.
+
+        Without it, all robots share the code that was compiled when this package was built; only a batch of a million
+        states has code of the robot's own compiled. Results are equal, up to the sign of a zero. Code is kept on disk.
+        Gravity and a payload on the last link are run-time inputs of it; with changed payloads on other links the
+        shared code is used. Raises ArgumentError.
+
+        Parameters
+        ----------
+        quantities : str
+            Names of methods, for instance ``inverse_dynamics``.
+        threads : int, optional
+            Number of cores that a large batch may use. Default: all.
+
+        Returns
+        -------
+        Robot
+        """
+        for name in quantities:
+            validation.choice('quantities', name, ALGORITHMS)
+        robot = self._changed(compiled=self._evaluator.arrays, threads=threads)
+        for name in quantities:
+            robot._evaluator.prepare(name)
+        return robot
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether code of this robot's own is used; see ``compiled``."""
+        return self._evaluator.asked
+
+    def kernel(self, program: str, link: str | None = None, reference_frame: str = ALIGNED) -> Callable:
+        """Return a quantity, of the frame of ``link`` if given, as a function that your code for Numba calls.
+
+        Its arguments are the joint vectors of the method, ``robot.runtime_inputs`` and the result: C-contiguous arrays
+        of float64, with flat matrices. It returns whether all numbers are finite; lengths are not checked.
+        ArgumentError lists the names. Numba compiles your code in each process again: it caches no addresses.
+
+        Parameters
+        ----------
+        program : str
+            Name of a quantity, for instance ``inverse_dynamics``.
+        link : str
+            Name of a link or frame, one of ``frame_names``.
+        reference_frame : {'local_world_aligned', 'local', 'world'}
+            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
+            origin of the link in its own axes, or at the origin of the base in its axes.
+
+        Returns
+        -------
+        Callable
+        """
+        # needs Numba
+        from robot_dynamics_ros.codegen.called_address import called_address  # noqa: PLC0415
+
+        return called_address(program, *self._evaluator.address(program, link, reference_frame))
+
+    def address(self, program: str, link: str | None = None, reference_frame: str = ALIGNED) -> int:
+        """Return the address of a quantity's compiled code, for any language in this process.
+
+        In C: ``bool f(const double *q, ..., const double *runtime_inputs, double *result)``, with arguments and result
+        as for ``kernel``. The address is valid as long as the robot exists. Raises ArgumentError as ``kernel`` does.
+
+        Parameters
+        ----------
+        program : str
+            Name of a quantity, for instance ``inverse_dynamics``.
+        link : str
+            Name of a link or frame, one of ``frame_names``.
+        reference_frame : {'local_world_aligned', 'local', 'world'}
+            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
+            origin of the link in its own axes, or at the origin of the base in its axes.
+
+        Returns
+        -------
+        int
+        """
+        _, address, _ = self._evaluator.address(program, link, reference_frame)
+        return address
+
+    def export_c(self, folder: str | Path, programs: Sequence[Program] = PROGRAMS) -> list[Path]:
+        """Write quantities of this robot as C99, and a CMakeLists.txt; return the paths of the files.
+
+        The results have the same bits as those of specialised code. Gravity, the last link's inertia with its payload,
+        and a wrench on that link are run-time inputs. Raises ArgumentError, before anything is written, for a
+        program that does not exist and for a file in ``folder`` that is not of an earlier export of this robot.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Folder of the files. It is created if it does not exist.
+        programs : list of str or tuple
+            Quantities: names such as ``inverse_dynamics``, and for one of a frame tuples such as ``('link_pose',
+            'tool0')`` and ``('jacobian', 'tool0', 'local')``.
+
+        Returns
+        -------
+        list
+        """
+        # imported by those who export, with the code that traces
+        from robot_dynamics_ros.robot.c_export import write_c  # noqa: PLC0415
+
+        return write_c(self._evaluator, self.digest, folder, programs, type(self))
+
+    @property
+    def runtime_inputs(self) -> np.ndarray:
+        """Run-time inputs of ``kernel`` and ``address``, (19,).
+
+        Gravity (3, m/s^2), the ten inertial parameters of the last link with its payload (10), and a wrench on that
+        link in its own frame (6; N m, N), zeros here.
+        """
+        return self._inputs.copy()

@@ -1,0 +1,152 @@
+"""Derivatives of inverse and forward dynamics, and regressors, for optimisation and identification."""
+
+import numpy as np
+
+from robot_dynamics_ros.model import base_parameters
+from robot_dynamics_ros.robot.described_robot import ALIGNED, DescribedRobot
+
+
+class Derivatives(DescribedRobot):
+    """Derivatives with respect to the state and to inertial parameters."""
+
+    def inverse_dynamics_derivatives(self, q, qd, qdd, wrenches=None, out=None, reference_frame=ALIGNED) -> np.ndarray:
+        """Derivatives of ``inverse_dynamics`` with respect to q, qd and qdd; the last is M(q).
+
+        Singh, Russell & Wensing 2022. Wrenches are constant in their reference frame.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        qd : array_like, (..., nv)
+            Joint velocities in rad/s (m/s).
+        qdd : array_like, (..., nv)
+            Joint accelerations in rad/s^2 (m/s^2).
+        wrenches : dict or array_like, optional
+            External wrenches on links, moment first (N m, N): a mapping from names among ``frame_names`` to (..., 6),
+            or an array (..., n + 1, 6) in the order of ``link_names``. For a wrench F that the robot exerts on its
+            environment pass -F: tau = M qdd + c + g + J' F.
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+        reference_frame : {'local_world_aligned', 'local', 'world'}
+            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
+            origin of the link in its own axes, or at the origin of the base in its axes.
+
+        Returns
+        -------
+        ndarray, (..., 3, nv, nv)
+            N m/rad, N m s/rad, kg m^2 (prismatic: N for N m, m for rad). Column k belongs to velocity k.
+        """
+        if wrenches is None:
+            return self._evaluate('inverse_dynamics_derivatives', self._inputs, out, q, qd, qdd)
+        key = 'inverse_dynamics_derivatives', reference_frame
+        return self._evaluate(key, self._inputs, out, q, qd, qdd, wrenches)
+
+    def forward_dynamics_derivatives(self, q, qd, tau, wrenches=None, out=None, reference_frame=ALIGNED) -> np.ndarray:
+        """Derivatives of ``forward_dynamics`` with respect to q, qd and tau; the last is M^-1(q).
+
+        Carpentier & Mansard 2018. Wrenches are constant in their reference frame. Raises ModelError for a joint without
+        inertia.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        qd : array_like, (..., nv)
+            Joint velocities in rad/s (m/s).
+        tau : array_like, (..., nv)
+            Joint torques in N m (N).
+        wrenches : dict or array_like, optional
+            External wrenches on links, moment first (N m, N): a mapping from names among ``frame_names`` to (..., 6),
+            or an array (..., n + 1, 6) in the order of ``link_names``. For a wrench F that the robot exerts on its
+            environment pass -F: tau = M qdd + c + g + J' F.
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+        reference_frame : {'local_world_aligned', 'local', 'world'}
+            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
+            origin of the link in its own axes, or at the origin of the base in its axes.
+
+        Returns
+        -------
+        ndarray, (..., 3, nv, nv)
+            1/s^2, 1/s, 1/(kg m^2) (prismatic: rad for 1, m for rad). Column k belongs to velocity k.
+        """
+        if wrenches is None:
+            return self._evaluate('forward_dynamics_derivatives', self._inputs, out, q, qd, tau)
+        key = 'forward_dynamics_derivatives', reference_frame
+        return self._evaluate(key, self._inputs, out, q, qd, tau, wrenches)
+
+    def torque_regressor(self, q, qd, qdd, out=None) -> np.ndarray:
+        """Regressor Y(q, qd, qdd): ``inverse_dynamics`` is Y ``inertial_parameters`` plus the torques of rotors.
+
+        Y depends on geometry and gravity only. Siciliano et al. 2009, section 7.2.2.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        qd : array_like, (..., nv)
+            Joint velocities in rad/s (m/s).
+        qdd : array_like, (..., nv)
+            Joint accelerations in rad/s^2 (m/s^2).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., nv, 10 n)
+            N m (prismatic: N) per kg, kg m, kg m^2.
+        """
+        return self._evaluate('torque_regressor', self._inputs, out, q, qd, qdd)
+
+    def kinetic_energy_regressor(self, q, qd, out=None) -> np.ndarray:
+        """Regressor y(q, qd): the kinetic energy is y ``inertial_parameters`` plus that of rotors.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        qd : array_like, (..., nv)
+            Joint velocities in rad/s (m/s).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., 10 n)
+            J per kg, kg m, kg m^2.
+        """
+        return self._evaluate('kinetic_energy_regressor', self._inputs, out, q, qd)
+
+    def potential_energy_regressor(self, q, out=None) -> np.ndarray:
+        """Regressor y(q): the potential energy is y ``inertial_parameters``.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., 10 n)
+            J per kg, kg m, kg m^2.
+        """
+        return self._evaluate('potential_energy_regressor', self._inputs, out, q)
+
+    def base_parameters(self, tolerance: float = base_parameters.TOLERANCE) -> base_parameters.BaseParameters:
+        """Base parameters: minimal identifiable combinations of ``inertial_parameters`` under this gravity.
+
+        A description that rotates axes by 1.5708 needs a ``tolerance`` of 1e-4. Gautier & Khalil 1990.
+
+        Parameters
+        ----------
+        tolerance : float
+            Ratio, without unit, to the largest value below which a column counts as a combination of those before it.
+
+        Returns
+        -------
+        BaseParameters
+        """
+        return base_parameters.base_parameters(self._model.arrays, self._setting.gravity, tolerance)

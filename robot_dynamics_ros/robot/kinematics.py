@@ -1,0 +1,191 @@
+"""Forward and differential kinematics of links, and positions of joints."""
+
+import numpy as np
+
+from robot_dynamics_ros.model import configuration
+from robot_dynamics_ros.robot.described_robot import ALIGNED, DescribedRobot
+from robot_dynamics_ros.robot.evaluator import written
+
+
+class Kinematics(DescribedRobot):
+    """Poses, velocities, accelerations and Jacobians of links; steps between positions of joints."""
+
+    def link_pose(self, q, link: str, out=None) -> np.ndarray:
+        """Pose T of a link's frame in the base frame: x_base = T x_link.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        link : str
+            Name of a link or frame, one of ``frame_names``.
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., 4, 4)
+            Homogeneous transformation; translation in m.
+        """
+        return self._evaluate(('link_pose', link, 'world'), self._inputs, out, q)
+
+    def link_velocity(self, q, qd, link: str, reference_frame=ALIGNED, out=None) -> np.ndarray:
+        """Velocity J(q) qd of a link's frame.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        qd : array_like, (..., nv)
+            Joint velocities in rad/s (m/s).
+        link : str
+            Name of a link or frame, one of ``frame_names``.
+        reference_frame : {'local_world_aligned', 'local', 'world'}
+            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
+            origin of the link in its own axes, or at the origin of the base in its axes.
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., 6)
+            rad/s, m/s.
+        """
+        return self._evaluate(('link_velocity', link, reference_frame), self._inputs, out, q, qd)
+
+    def link_acceleration(self, q, qd, qdd, link: str, reference_frame=ALIGNED, out=None) -> np.ndarray:
+        """Acceleration J qdd + dJ/dt qd of a link's frame: time derivative of ``link_velocity``, without gravity.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        qd : array_like, (..., nv)
+            Joint velocities in rad/s (m/s).
+        qdd : array_like, (..., nv)
+            Joint accelerations in rad/s^2 (m/s^2).
+        link : str
+            Name of a link or frame, one of ``frame_names``.
+        reference_frame : {'local_world_aligned', 'local', 'world'}
+            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
+            origin of the link in its own axes, or at the origin of the base in its axes.
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., 6)
+            rad/s^2, m/s^2.
+        """
+        return self._evaluate(('link_acceleration', link, reference_frame), self._inputs, out, q, qd, qdd)
+
+    def jacobian(self, q, link: str, reference_frame=ALIGNED, out=None) -> np.ndarray:
+        """Jacobian J(q) of a link's frame: ``link_velocity`` is J qd. Siciliano et al. 2009, section 3.1.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        link : str
+            Name of a link or frame, one of ``frame_names``.
+        reference_frame : {'local_world_aligned', 'local', 'world'}
+            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
+            origin of the link in its own axes, or at the origin of the base in its axes.
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., 6, nv)
+            rad, m per rad (prismatic: m).
+        """
+        return self._evaluate(('jacobian', link, reference_frame), self._inputs, out, q)
+
+    def jacobian_dot_qd(self, q, qd, link: str, reference_frame=ALIGNED, out=None) -> np.ndarray:
+        """Velocity-dependent acceleration dJ/dt qd: ``link_acceleration`` for qdd = 0.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        qd : array_like, (..., nv)
+            Joint velocities in rad/s (m/s).
+        link : str
+            Name of a link or frame, one of ``frame_names``.
+        reference_frame : {'local_world_aligned', 'local', 'world'}
+            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
+            origin of the link in its own axes, or at the origin of the base in its axes.
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., 6)
+            rad/s^2, m/s^2.
+        """
+        return self.link_acceleration(q, qd, self._zeros, link, reference_frame, out)
+
+    def neutral(self) -> np.ndarray:
+        """Position at which every joint's transform is the identity.
+
+        Returns
+        -------
+        ndarray, (nq,)
+            rad (prismatic: m).
+        """
+        return configuration.neutral(self._model.arrays)
+
+    def random(self, generator: 'np.random.Generator | None' = None) -> np.ndarray:
+        """Random position: uniform within the limits, or from -pi to pi without limits.
+
+        Parameters
+        ----------
+        generator : numpy.random.Generator, optional
+            Source of the random numbers, without unit.
+
+        Returns
+        -------
+        ndarray, (nq,)
+            rad (prismatic: m).
+        """
+        return configuration.random(self._model.arrays, self._model.limits, generator or np.random.default_rng())
+
+    def integrate(self, q, step, out=None) -> np.ndarray:
+        """Position after a step from q; it is q + step if all joints have one degree of freedom.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        step : array_like, (..., nv)
+            Displacement: velocity times time, in rad (m).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., nq)
+            rad (prismatic: m).
+        """
+        (rows, steps), shape = self._evaluator.states(q=q, step=step)
+        return written(out, configuration.integrate(self._model.arrays, rows, steps).reshape(*shape, self.nq))
+
+    def difference(self, start, end, out=None) -> np.ndarray:
+        """Step for which integrate(start, step) is ``end``, with rotations of at most half a turn.
+
+        Parameters
+        ----------
+        start : array_like, (..., nq)
+            Joint positions in rad (m).
+        end : array_like, (..., nq)
+            Joint positions in rad (m).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., nv)
+            rad (prismatic: m).
+        """
+        (one, other), shape = self._evaluator.states(start=start, end=end)
+        return written(out, configuration.difference(self._model.arrays, one, other).reshape(*shape, self.nv))

@@ -1,0 +1,194 @@
+"""``Robot``: how a robot is created, prepared and written; its other methods are in the classes it is derived from."""
+
+from pathlib import Path
+
+from robot_dynamics_ros import validation
+from robot_dynamics_ros.algorithms.table import ALGORITHMS
+from robot_dynamics_ros.formats.description import model_from_description
+from robot_dynamics_ros.formats.dh import model_from_dh
+from robot_dynamics_ros.formats.library import named_model
+from robot_dynamics_ros.formats.mjcf import model_from_mjcf
+from robot_dynamics_ros.formats.urdf import model_from_urdf
+from robot_dynamics_ros.formats.urdf_export import urdf_of
+from robot_dynamics_ros.formats.yaml_files.model_yaml import model_from_yaml, yaml_of
+from robot_dynamics_ros.model.editing import chain
+from robot_dynamics_ros.model.model import GRAVITY
+from robot_dynamics_ros.robot.changed_copies import ChangedCopies
+from robot_dynamics_ros.robot.closed_loops import ClosedLoops
+from robot_dynamics_ros.robot.derivatives import Derivatives
+from robot_dynamics_ros.robot.dynamics import Dynamics
+from robot_dynamics_ros.robot.kinematics import Kinematics
+from robot_dynamics_ros.robot.operational_space import OperationalSpace
+from robot_dynamics_ros.robot.torque_terms import TorqueTerms
+from robot_dynamics_ros.robot.whole_robot import WholeRobot
+
+MIMIC = ('ignore', 'couple')
+
+
+class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, OperationalSpace, ClosedLoops, ChangedCopies):
+    """An immutable robot and its dynamics, for one state or for batches of states (..., nq or nv), which broadcast.
+
+    ``named``, ``from_urdf`` and the like create a robot; ``with_gravity``, ``chain`` and the like return a copy.
+    Joint vectors are in the order of ``joint_names``, in SI units (rad, N m; m, N for prismatic joints); 6-vectors have
+    their angular part first. ArgumentError names an argument of a wrong shape, or with NaN or inf.
+    """
+
+    @classmethod
+    def named(cls, name: str) -> 'Robot':
+        """Return a robot of the package, for instance ``'aubo_i5'``; UnknownNameError lists the names.
+
+        Parameters
+        ----------
+        name : str
+            Name of the robot, without ``.urdf``.
+
+        Returns
+        -------
+        Robot
+        """
+        return cls(named_model(name))
+
+    @classmethod
+    def from_description(cls, source: str | Path, mimic: str = 'ignore') -> 'Robot':
+        """Return the robot of any description, as commands and nodes do: ``named`` or by its format.
+
+        Raises ModelError as ``from_urdf``, ``from_mjcf`` and ``from_yaml`` do; UnknownNameError lists the robots of the
+        package.
+
+        Parameters
+        ----------
+        source : str or Path
+            Name of a robot of the package, path of a URDF, MJCF or YAML file, or text of a URDF.
+        mimic : {'ignore', 'couple'}
+            Whether joints with <mimic> are coupled with the joints that they mimic.
+
+        Returns
+        -------
+        Robot
+        """
+        validation.choice('mimic', mimic, MIMIC)
+        return cls(*model_from_description(source, couple_mimics=mimic == 'couple'))
+
+    @classmethod
+    def from_urdf(
+        cls,
+        source: str | Path,
+        base_link: str | None = None,
+        tip_link: str | None = None,
+        mimic: str = 'ignore',
+        gravity=None,
+    ) -> 'Robot':
+        """Return the robot of a URDF, or its ``chain``; ModelError names an unsupported element.
+
+        A joint with <mimic> is imported as an independent joint and reported as a finding; with ``mimic='couple'`` it
+        has a ``Coupling`` with the joint that it mimics, if such a joint moves. Gravity is (0, 0, -9.81) in the frame
+        of the URDF's root, unless it is given. Raises ArgumentError.
+
+        Parameters
+        ----------
+        source : str or Path
+            Path of the description, or its text; an actuator file may also be a mapping.
+        base_link : str, optional
+            Link whose frame becomes the base frame. Default: the base of the robot.
+        tip_link : str, optional
+            Last link of the chain. Default: the whole subtree of ``base_link``.
+        mimic : {'ignore', 'couple'}
+            Whether joints with <mimic> are coupled with the joints that they mimic.
+        gravity : array_like, (3,)
+            Gravity in the base frame, m/s^2.
+
+        Returns
+        -------
+        Robot
+        """
+        validation.choice('mimic', mimic, MIMIC)
+        model = model_from_urdf(source, couple_mimics=mimic == 'couple')
+        return cls(*chain(model, GRAVITY, base_link, tip_link, gravity))
+
+    @classmethod
+    def from_dh(cls, rows, convention: str = 'standard', **more) -> 'Robot':
+        """Return the robot of a Denavit-Hartenberg table; see ``formats.dh.model_from_dh``.
+
+        Parameters
+        ----------
+        rows : list of DHRow or mapping
+            Rows of the table: a (m), alpha (rad), d (m), theta (rad) and other fields.
+        convention : {'standard', 'modified'}
+            Distal (Siciliano) or proximal (Craig) Denavit-Hartenberg parameters.
+        more : optional
+            Other keyword arguments of ``model_from_dh``.
+
+        Returns
+        -------
+        Robot
+        """
+        return cls(model_from_dh(rows, convention, **more))
+
+    @classmethod
+    def from_mjcf(cls, source: str | Path, springs: bool = True) -> 'Robot':
+        """Return the robot of an MJCF with the gravity of that file, with or without springs of joints; needs MuJoCo.
+
+        ``findings`` say what is left out, such as limits of tendons and a medium.
+
+        Parameters
+        ----------
+        source : str or Path
+            Path of the description, or its text; an actuator file may also be a mapping.
+        springs : bool
+            Whether springs of joints become part of the robot. Without them, a finding names each.
+
+        Returns
+        -------
+        Robot
+        """
+        return cls(*model_from_mjcf(source, springs))
+
+    @classmethod
+    def from_yaml(cls, source: str | Path) -> 'Robot':
+        """Return the robot of a YAML file or text by ``to_yaml``.
+
+        Parameters
+        ----------
+        source : str or Path
+            Path of the description, or its text; an actuator file may also be a mapping.
+
+        Returns
+        -------
+        Robot
+        """
+        return cls(*model_from_yaml(source))
+
+    def prepare(self, *quantities: str) -> None:
+        """Look up the code of quantities now: the first call of their methods takes no longer than later ones.
+
+        For instance before a control loop starts: otherwise the first call of a quantity in a process takes some
+        milliseconds, and reads files. Raises ArgumentError for an unknown name.
+
+        Parameters
+        ----------
+        quantities : str
+            Names of methods, for instance ``inverse_dynamics``.
+        """
+        for name in quantities:
+            quantity = self._evaluator.prepare(validation.choice('quantities', name, ALGORITHMS))
+            self._evaluator.calls[name] = quantity.call
+
+    def to_urdf(self) -> str:
+        """Return this robot as URDF text, without rotors, gears, torque constants and further friction terms.
+
+        Couplings of degree one become <mimic>. Raises ModelError naming what a URDF cannot hold, such as a closure.
+
+        Returns
+        -------
+        str
+        """
+        return urdf_of(self._model)
+
+    def to_yaml(self) -> str:
+        """Return this robot as YAML text with gravity and lumped payloads, without the findings of the model check.
+
+        Returns
+        -------
+        str
+        """
+        return yaml_of(self._model, self._setting.gravity)

@@ -1,0 +1,171 @@
+"""Terms of joint torques: gravity, Coriolis, inertia, friction and springs, and the currents of motors."""
+
+import numpy as np
+
+from robot_dynamics_ros.jit.at_first_use import AtFirstUse
+from robot_dynamics_ros.robot.described_robot import DescribedRobot
+from robot_dynamics_ros.robot.evaluator import written
+from robot_dynamics_ros.robot.friction import JointFriction
+
+
+class TorqueTerms(DescribedRobot):
+    """Methods for the single terms of the joint torques."""
+
+    def gravity_torque(self, q, out=None) -> np.ndarray:
+        """Joint torques g(q) = dV/dq that hold the robot against gravity; V is the potential energy.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., nv)
+            N m (prismatic: N).
+        """
+        return self._evaluate('gravity_torque', self._inputs, out, q)
+
+    def bias_torque(self, q, qd, out=None) -> np.ndarray:
+        """Joint torques at zero acceleration: h = c(q, qd) + g(q).
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        qd : array_like, (..., nv)
+            Joint velocities in rad/s (m/s).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., nv)
+            N m (prismatic: N).
+        """
+        return self._evaluate('bias_torque', self._inputs, out, q, qd)
+
+    def coriolis_torque(self, q, qd, out=None) -> np.ndarray:
+        """Coriolis and centrifugal torques c(q, qd) = h(q, qd) - g(q).
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        qd : array_like, (..., nv)
+            Joint velocities in rad/s (m/s).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., nv)
+            N m (prismatic: N).
+        """
+        return self._evaluate('bias_torque', self._weightless, out, q, qd)
+
+    def inertia_torque(self, q, qdd, out=None) -> np.ndarray:
+        """Joint torques M(q) qdd of an acceleration.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        qdd : array_like, (..., nv)
+            Joint accelerations in rad/s^2 (m/s^2).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., nv)
+            N m (prismatic: N).
+        """
+        return self._evaluate('inverse_dynamics', self._weightless, out, q, self._zeros, qdd)
+
+    def friction_torque(self, qd, tau=None, out=None) -> np.ndarray:
+        """Torques that overcome friction: (viscous + quadratic abs(qd)) qd + level sign(qd) + offset.
+
+        The sign is smooth; level = coulomb + load abs(tau) + stribeck / (1 + (qd / stribeck_velocity)^2), where tau are
+        the torques that the joints transmit. Raises ArgumentError if ``tau`` is omitted and a joint has load-dependent
+        friction.
+
+        Parameters
+        ----------
+        qd : array_like, (..., nv)
+            Joint velocities in rad/s (m/s).
+        tau : array_like, (..., nv)
+            Joint torques in N m (N).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., nv)
+            N m (prismatic: N).
+        """
+        return self._friction.torque(qd, tau, out)
+
+    def spring_torque(self, q, qd, out=None) -> np.ndarray:
+        """Joint torques of springs: stiffness (rest - q) of joints, and springs and dampers of closures.
+
+        They act in forward dynamics and simulations, and are no part of inverse dynamics.
+
+        Parameters
+        ----------
+        q : array_like, (..., nq)
+            Joint positions in rad (prismatic: m).
+        qd : array_like, (..., nv)
+            Joint velocities in rad/s (m/s).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., nv)
+            N m (prismatic: N).
+        """
+        return self._evaluate('spring_torque', self._inputs, out, q, qd)
+
+    def motor_current(self, tau, out=None) -> np.ndarray:
+        """Motor currents tau / torque_constant; tau includes friction. ModelError names a joint without constant.
+
+        Parameters
+        ----------
+        tau : array_like, (..., nv)
+            Joint torques in N m (N).
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., nv)
+            A.
+        """
+        (tau,), shape = self._evaluator.states(tau=tau)
+        return written(out, (tau / self._model.torque_constant()).reshape(*shape, self.nv))
+
+    def torque_of_current(self, current, out=None) -> np.ndarray:
+        """Joint torques current * torque_constant, friction included. ModelError as ``motor_current``.
+
+        Parameters
+        ----------
+        current : array_like, (..., nv)
+            Motor currents in A.
+        out : ndarray, optional
+            Writable float64 array of the shape of the result. It is overwritten and returned.
+
+        Returns
+        -------
+        ndarray, (..., nv)
+            N m (prismatic: N).
+        """
+        (current,), shape = self._evaluator.states(current=current)
+        return written(out, (current * self._model.torque_constant()).reshape(*shape, self.nv))
+
+    @AtFirstUse
+    def _friction(self) -> JointFriction:
+        """Friction of the joints."""
+        return JointFriction(self._evaluator)

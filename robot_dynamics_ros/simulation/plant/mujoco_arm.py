@@ -1,0 +1,143 @@
+"""Simulated arm in MuJoCo: a robot with joint friction and, optionally, errors of mass and friction."""
+
+import mujoco
+import numpy as np
+
+from robot_dynamics_ros import validation
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.errors import UnstableError
+from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.simulation.elastic_joints import ElasticJoints
+from robot_dynamics_ros.simulation.plant.motor_pd import MotorPd
+from robot_dynamics_ros.simulation.plant.mujoco_plant import mujoco_plant
+from robot_dynamics_ros.simulation.plant.mujoco_springs import MujocoSprings
+
+
+class MujocoArm:
+    """An arm with one torque input per joint and a fixed step.
+
+    While ``brakes`` is set, as it is at the start, the arm stands still. Motors of the MIT type add their PD about
+    ``position_command`` (n, rad or m) to ``torque``; closed brakes set that to the position of the arm, torque to 0.
+    """
+
+    def __init__(
+        self,
+        robot: Robot | DrivenRobot,
+        period: float,
+        start,
+        mass_error=0.0,
+        friction_error=0.0,
+        motors: MotorPd | None = None,
+        elastic: ElasticJoints | None = None,
+    ):
+        """Make the plant of ``robot``, with its inertias, rotor inertias, friction, springs and gravity.
+
+        ``period`` (s) is the step; ``start`` (n, rad or m) the position after ``reset``. Masses and inertias are those
+        of ``robot`` times 1 + ``mass_error``, friction times 1 + ``friction_error``. The plant has viscous, Coulomb and
+        constant friction, springs and reflected rotor inertia, but no Stribeck, quadratic or load-dependent friction,
+        no coupling of motors and no gyroscopic torque of rotors. Followers of a ``DrivenRobot`` follow by soft
+        constraints. ``motors`` is the PD of motors of the MIT type, None for others. The joints of ``elastic``, made of
+        ``robot``, have springs: then positions, velocities, torques and friction are those of motors, and MuJoCo's step
+        is shorter where the stiffest mode needs that. Raises ModelError naming a joint that MuJoCo cannot move,
+        ArgumentError for a wrong start and for springs that need more than ``mujoco_springs.MOST_STEPS`` a period.
+        """
+        tree, couplings = (robot.robot, robot.couplings) if isinstance(robot, DrivenRobot) else (robot, ())
+        model = mujoco_plant(tree.model if elastic is None else elastic.tree.model, couplings)
+        joints, moved = ([model.joint(name) for name in it.joint_names] for it in (robot, tree))
+        self._q = np.array([joint.qposadr[0] for joint in joints])
+        self._v = np.array([joint.dofadr[0] for joint in joints])
+        self._moved = np.array([joint.qposadr[0] for joint in moved])
+        start = validation.finite('start', start, (robot.nq,))
+        self._start = (robot.positions(start) if isinstance(robot, DrivenRobot) else start).copy()
+        places = [tree.joint_names.index(name) for name in robot.joint_names]
+        v = np.array([joint.dofadr[0] for joint in moved])
+        model.opt.timestep, self._steps, self._springs = period, 1, None
+        # friction makes the equations stiff; the implicit integrator is stable at 1 kHz
+        model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+        model.opt.gravity[:] = robot.gravity
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+        model.body_mass *= 1.0 + mass_error
+        model.body_inertia *= 1.0 + mass_error
+        model.dof_damping[v] *= 1.0 + friction_error
+        model.dof_frictionloss[v] *= 1.0 + friction_error
+        self._motors = motors
+        if motors is not None:
+            # as MuJoCo's spring and damper of a joint, beside the spring of the description
+            springs = np.array([joint.id for joint in joints])
+            force = model.jnt_stiffness[springs] * model.qpos_spring[self._q]
+            model.jnt_stiffness[springs] += motors.stiffness
+            model.dof_damping[self._v] += motors.damping
+            stiffness = np.maximum(model.jnt_stiffness[springs], np.finfo(float).tiny)
+            self._rest, self._share = force / stiffness, motors.stiffness / stiffness
+        self._drag = tree.friction.offset[places] * (1.0 + friction_error)
+        self._model, self._data = model, mujoco.MjData(model)
+        self._warned, self._before = self._data.warning.number, self._data.qpos.copy()
+        mujoco.mj_setConst(self._model, self._data)  # subtree masses follow the changed ones
+        if elastic is not None:
+            self._springs = MujocoSprings(model, self._data, elastic)
+            self._data.qpos[self._moved] = self._start
+            self._steps = self._springs.shorten_step(period)
+        self._names = robot.joint_names
+        self.period = period
+        self.brakes = True
+        self.torque = np.zeros(robot.nv)
+        self.position_command = start.copy()
+        self.reset()
+
+    def reset(self) -> None:
+        """Reset the arm to its start position, at zero velocity and torque, with brakes set."""
+        self._data.qpos[self._moved] = self._start
+        self.close_brakes()
+
+    def close_brakes(self) -> None:
+        """Stop the arm, its links at rest on their springs; commands from before do not act when the brakes open."""
+        self._data.qvel[:] = 0.0
+        if self._springs is not None:
+            self._springs.relax()
+        self.torque[:] = 0.0
+        self.position_command[:] = self.position
+        self.brakes = True
+
+    def step(self, count: int = 1) -> None:
+        """Simulate ``count`` periods under ``torque`` (n, N m), or none while ``brakes`` is set.
+
+        If the motion diverges, brakes close where the arm was before, and UnstableError names the largest torque.
+        """
+        if self.brakes:
+            return
+        if self._motors is not None:
+            self._model.qpos_spring[self._q] = self._rest + self._share * self.position_command
+        self._data.qfrc_applied[self._v] = self.torque - self._drag
+        self._before[:] = self._data.qpos
+        handler = mujoco.get_mju_user_warning()
+        mujoco.set_mju_user_warning(_not_printed)
+        mujoco.mj_step(self._model, self._data, count * self._steps)
+        mujoco.set_mju_user_warning(handler)
+        if self._warned.any():
+            k = np.argmax(np.abs(self.torque))
+            torque = f'{self.torque[k]:.4g} at joint {self._names[k]!r}'
+            mujoco.mj_resetData(self._model, self._data)
+            self._data.qpos[:] = self._before
+            self.close_brakes()
+            raise UnstableError(f'the motion of the arm diverges, its brakes are closed; largest torque {torque}')
+
+    @property
+    def motor_torque(self) -> np.ndarray:
+        """Torques (n,) of the motors in N m, their PD included."""
+        if self._motors is None:
+            return self.torque.copy()
+        return self.torque + self._motors.torque(self.position_command, self.position, self.velocity)
+
+    @property
+    def position(self) -> np.ndarray:
+        """Joint positions (n,) in rad or m."""
+        return self._data.qpos[self._q]
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """Joint velocities (n,) in rad/s or m/s."""
+        return self._data.qvel[self._v]
+
+
+def _not_printed(text: str) -> None:
+    """Print no warning of MuJoCo, and write none to a file: an exception says what has happened."""

@@ -1,0 +1,80 @@
+"""MuJoCo's model of a robot, made of the library's model, not of a description that MuJoCo reads itself.
+
+MuJoCo refuses inertias that no body has, needs files of meshes, and some of its versions misplace rotated inertials of
+a URDF. Here it compiles bodies and joints alone, and the numbers are then set.
+"""
+
+from collections.abc import Iterable
+
+import mujoco
+import numpy as np
+
+from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.model.audit import audit_model, refusals
+from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
+from robot_dynamics_ros.model.closed_loops.loops import LARGEST_POLYNOMIAL, check_tree
+from robot_dynamics_ros.model.consistent_inertias import eigenvalues
+from robot_dynamics_ros.model.inertial_parameters import central_parameters
+from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.linear_algebra import cross
+from robot_dynamics_ros.model.model import Model
+
+TYPES = {'revolute': mujoco.mjtJoint.mjJNT_HINGE, 'prismatic': mujoco.mjtJoint.mjJNT_SLIDE}
+FARTHEST = 1e10
+"""rad, m: MuJoCo's largest number, in place of a position limit that is infinite on one side."""
+# A compiled body has shortcuts if its inertial is nearly that of its frame; this one has none.
+COMPILED = {'mass': 1.0, 'inertia': (1.0, 1.1, 1.2), 'ipos': (1.0, 1.0, 1.0), 'iquat': (0.5, 0.5, 0.5, 0.5)}
+
+
+def mujoco_plant(model: Model, couplings: Iterable[Coupling] = ()) -> mujoco.MjModel:
+    """Return MuJoCo's model of a tree of joints, which have the names of the model's.
+
+    It has the inertias, rotor inertias, viscous and Coulomb friction, springs and position limits of ``model``, and no
+    shapes. Its gravity is that of MuJoCo. Each of ``couplings`` becomes a soft constraint. Raises ModelError naming a
+    closed loop, a joint that MuJoCo lacks, or one that moves no inertia.
+    """
+    check_tree(model, 'a plant in MuJoCo')
+    for finding in refusals(audit_model(model), ('masses', 'forward dynamics')):
+        raise ModelError(f'{finding.where}: {finding.message}')
+    spec = mujoco.MjSpec()
+    bodies = {model.link_names[0]: spec.worldbody}
+    for joint in model.joints:
+        if joint.kind not in TYPES:
+            raise ModelError(f'joint {joint.name!r}: MuJoCo has no {joint.kind} joint')
+        place = {'pos': joint.origin, 'quat': _quaternion(joint.rotation)}
+        body = bodies[joint.link] = bodies[joint.parent].add_body(**place, explicitinertial=True, **COMPILED)
+        body.add_joint(name=joint.name, type=TYPES[joint.kind], axis=joint.axis)
+    for coupling in couplings:
+        equality = spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT)
+        equality.name1, equality.name2 = coupling.joint, coupling.other or ''
+        polynomial = np.zeros(LARGEST_POLYNOMIAL)
+        polynomial[: len(coupling.polynomial)] = coupling.polynomial
+        equality.data[:LARGEST_POLYNOMIAL] = polynomial
+    plant = spec.compile()
+    for joint in model.joints:
+        _set_numbers(plant, joint)
+    mujoco.mj_setConst(plant, mujoco.MjData(plant))
+    return plant
+
+
+def _set_numbers(plant: mujoco.MjModel, joint: Joint) -> None:
+    """Set the numbers of a joint and of the body that it moves."""
+    i = plant.joint(joint.name).id
+    body, q, v = plant.jnt_bodyid[i], plant.jnt_qposadr[i], plant.jnt_dofadr[i]
+    mass, com, inertia = central_parameters(joint.inertia)
+    moments, (x, y, _) = eigenvalues(inertia)
+    axes = np.column_stack([x, y, cross(x, y)])
+    plant.body_mass[body], plant.body_ipos[body] = mass, com
+    plant.body_inertia[body], plant.body_iquat[body] = moments, _quaternion(axes)
+    plant.dof_armature[v], plant.dof_damping[v], plant.dof_frictionloss[v] = joint.rotor, joint.viscous, joint.coulomb
+    plant.jnt_stiffness[i], plant.qpos_spring[q] = joint.stiffness, joint.rest
+    limits = np.clip([joint.lower, joint.upper], -FARTHEST, FARTHEST)
+    if np.abs(limits).min() < FARTHEST:  # False where they are unknown
+        plant.jnt_limited[i], plant.jnt_range[i] = True, limits
+
+
+def _quaternion(rotation: np.ndarray) -> np.ndarray:
+    """Return MuJoCo's quaternion w, x, y, z of a rotation (3, 3)."""
+    quaternion = np.empty(4)
+    mujoco.mju_mat2Quat(quaternion, np.ascontiguousarray(rotation).ravel())
+    return quaternion

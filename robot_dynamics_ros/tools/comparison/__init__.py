@@ -1,0 +1,1 @@
+"""Formulations side by side, for compare: motions, figures and times."""

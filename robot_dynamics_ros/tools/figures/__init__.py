@@ -1,0 +1,1 @@
+"""Figures: plots, pages of curves, and shapes of links."""

@@ -1,0 +1,150 @@
+"""A robot in a scene of viser: shapes of its links or lines between them, payloads, and torques as arrows."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import trimesh
+from viser import SceneApi
+from viser.transforms import SO3
+
+from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.tools.figures.figures import joint_colours
+from robot_dynamics_ros.tools.figures.urdf_shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+
+ARROW = 0.4
+"""Length of the arrow of the largest torque, as a part of the robot's size."""
+DENSITY = 2700.0
+"""Density of the sphere that stands for a payload, kg/m^3: that of aluminium."""
+SAMPLES = 50
+"""Positions of a motion that the robot's size is that of."""
+LINE_COLOUR = (110, 110, 120)
+PAYLOAD_COLOUR = (40, 40, 50)  # none of a joint
+
+
+class RobotScene:
+    """Nodes of a robot in a scene.
+
+    ``links`` has a node for each link that has shapes or a payload, at the pose of its frame; these are the node's
+    children. ``lines`` connects the origins of all links, ``arrows`` has the torques about or along the joint axes,
+    ``payloads`` a sphere for each payload.
+    """
+
+    def __init__(self, scene: SceneApi, robot: Robot, q: np.ndarray, shapes: Sequence[Shape], largest: np.ndarray):
+        """Add the nodes for a motion q (m, nq), at its start.
+
+        ``largest`` (nv,) is the torque of the longest arrow, N m (prismatic: N), > 0.
+        """
+        self._scene = scene
+        self._robot = robot
+        self._largest = largest
+        self._pairs = _neighbours(robot)
+        self.size = float(np.ptp(self._origins(q[:: len(q) // SAMPLES + 1]), axis=(1, 2)).max(initial=0.0)) or 1.0
+        owners = dict.fromkeys([*(shape.link for shape in shapes), *robot.payloads])
+        # a name of a link may have a slash, which separates the names of nodes
+        self.links = {link: scene.add_frame(f'/link{i}', show_axes=False) for i, link in enumerate(owners)}
+        drawn = {shape.link for i, shape in enumerate(shapes) if self._add_shape(i, shape)}
+        self.payloads = [self._add_payload(link) for link in robot.payloads]
+        segments = np.zeros((len(self._pairs), 2, 3), np.float32)
+        self.lines = scene.add_line_segments('/lines', segments, LINE_COLOUR, thickness=0.012 * self.size)
+        self.lines.visible = not drawn.issuperset(robot.link_names[1:])
+        self.arrows = self._add_arrows()
+        self.show(q[0], np.zeros(robot.nv))
+
+    def show(self, q: np.ndarray, torque: np.ndarray) -> None:
+        """Show positions q (nq,) and ``torque`` (nv,), N m (prismatic: N)."""
+        for link, node in self.links.items():
+            pose = self._robot.link_pose(q, link)
+            node.wxyz, node.position = SO3.from_matrix(pose[:3, :3]).wxyz, pose[:3, 3]
+        self.lines.points = self._origins(q).astype(np.float32)
+        self.arrows.points = self._arrow_points(q, torque).astype(np.float32)
+
+    def _origins(self, q: np.ndarray) -> np.ndarray:
+        """Return the origins of neighbouring links at q (..., nq), (..., pairs, 2, 3) m."""
+        names = [name for pair in self._pairs for name in pair]
+        origins = [self._robot.link_pose(q, name)[..., :3, 3] for name in names]
+        return np.stack(origins, axis=-2).reshape(*q.shape[:-1], -1, 2, 3)
+
+    def _arrow_points(self, q: np.ndarray, torque: np.ndarray) -> np.ndarray:
+        """Return start and end of each velocity's arrow, (nv, 2, 3) m."""
+        arrays, names = self._robot.model.arrays, self._robot.link_names
+        points = np.zeros((self._robot.nv, 2, 3))
+        for i in range(1, len(names)):
+            pose = self._robot.link_pose(q, names[i])
+            for k in range(arrays.first[i] - 1, arrays.first[i + 1] - 1):
+                points[k] = pose[:3, 3]
+                points[k, 1] += (
+                    ARROW * self.size * torque[k] / self._largest[k] * (pose[:3, :3] @ _axis(arrays.S[k + 1]))
+                )
+        return points
+
+    def _add_arrows(self):
+        """Add the arrows, in the colours that the joints have in figures."""
+        arrays, colours = self._robot.model.arrays, joint_colours(self._robot.joint_names)
+        counts = np.diff(arrays.first)[1:]
+        rgb = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in colours.values()]
+        return self._scene.add_arrows(
+            '/torque',
+            np.zeros((self._robot.nv, 2, 3), np.float32),
+            np.repeat(np.array(rgb, np.uint8).reshape(-1, 3), counts, axis=0),
+            shaft_radius=0.012 * self.size,
+            head_radius=0.03 * self.size,
+            head_length=0.06 * self.size,
+        )
+
+    def _add_payload(self, link: str):
+        """Add a sphere with the mass of a payload of DENSITY at its centre of mass."""
+        payload = self._robot.payloads[link]
+        radius = (3.0 * payload.mass / (4.0 * np.pi * DENSITY)) ** (1.0 / 3.0)
+        name = f'{self.links[link].name}/payload'
+        return self._scene.add_icosphere(name, radius, PAYLOAD_COLOUR, opacity=0.6, position=payload.com)
+
+    def _add_shape(self, number: int, shape: Shape):
+        """Add a shape below the node of its link; return its node, None for a mesh of a format that cannot be read."""
+        scene, name = self._scene, f'{self.links[shape.link].name}/shape{number}'
+        common = {
+            'color': tuple(round(255 * min(max(part, 0.0), 1.0)) for part in shape.colour),
+            'wxyz': SO3.from_matrix(shape.pose[:3, :3]).wxyz,
+            'position': shape.pose[:3, 3],
+        }
+        match shape.geometry:
+            case Box(edges):
+                return scene.add_box(name, dimensions=edges, **common)
+            case Cylinder(radius, length):
+                return scene.add_cylinder(name, radius, length, **common)
+            case Capsule(radius, length):
+                mesh = trimesh.creation.capsule(length, radius)
+                return scene.add_mesh_simple(name, mesh.vertices - mesh.bounds.mean(axis=0), mesh.faces, **common)
+            case Sphere(radius):
+                return scene.add_icosphere(name, radius, **common)
+            case Mesh(path, scale):
+                if path.suffix.lstrip('.').lower() not in trimesh.available_formats():
+                    return None
+                mesh = _mesh(shape.link, path)
+                # a reflection turns triangles inside out
+                faces = mesh.faces if np.prod(scale) > 0.0 else mesh.faces[:, ::-1]
+                return scene.add_mesh_simple(name, mesh.vertices * scale, faces, **common)
+
+
+def _neighbours(robot: Robot) -> list[tuple[str, str]]:
+    """Return pairs of links: each moving link with its parent, each further frame with the link that has it."""
+    names, arrays = robot.link_names, robot.model.arrays
+    moving = [(names[arrays.parent[i]], names[i]) for i in range(1, len(names))]
+    return moving + [(names[frame.link], name) for name, frame in robot.model.frames.items() if name not in names]
+
+
+def _mesh(link: str, path: Path) -> trimesh.Trimesh:
+    """Return the mesh of a file; ModelError for a file without triangles."""
+    try:
+        mesh = trimesh.load(path, force='mesh')
+    except Exception as error:  # each format's reader has its own
+        raise ModelError(f'link {link!r}: {path} is no mesh: {error}') from error
+    if not len(mesh.faces):
+        raise ModelError(f'link {link!r}: {path} is no mesh: it has no triangles')
+    return mesh
+
+
+def _axis(S: np.ndarray) -> np.ndarray:
+    """Return the direction (3,) of a velocity's motion subspace S (6,): of its rotation, else of its translation."""
+    return S[:3] if S[:3].any() else S[3:]

@@ -1,0 +1,190 @@
+"""Robots with mimic joints in the coordinates of their driven joints, also against Pinocchio's mimic joints."""
+
+from support.facade_robots import TREE
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Coupling, Payload, Robot
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, with_followers
+from robot_dynamics_ros.errors import ModelError
+
+OFFSET, MULTIPLIER = 0.3, -2.0
+MIMIC = f'<mimic joint="z_turn" multiplier="{MULTIPLIER}" offset="{OFFSET}"/>'
+
+
+def mimicking(text=TREE) -> str:
+    """Return the tree of the facade's tests, in which a_wag mimics z_turn."""
+    before, tag, after = text.partition('<joint name="a_wag"')
+    return before + tag + after.replace('</joint>', MIMIC + '</joint>', 1)
+
+
+def arm() -> DrivenRobot:
+    robot = Robot.from_urdf(mimicking(), mimic='couple')
+    return DrivenRobot(robot.with_loops([]), robot.loops.couplings)
+
+
+ARM = arm()
+WHOLE = ARM.robot
+G = np.array([[1.0, 0.0], [0.0, 1.0], [MULTIPLIER, 0.0]])
+Y, YD, YDD, TAU = np.random.default_rng(0).uniform(-1.0, 1.0, (4, 6, 2))
+
+
+def test_joints_are_the_driven_ones():
+    assert (ARM.joint_names, ARM.followers, ARM.nv, ARM.nq) == (('z_turn', 'm_slide'), ('a_wag',), 2, 2)
+    assert ARM.limits.effort.tolist() == [50.0, 80.0]
+    np.testing.assert_allclose(ARM.positions(Y), Y @ G.T + (0.0, 0.0, OFFSET), rtol=1e-15, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ('quantity', 'states'),
+    [
+        ('gravity_torque', ()),
+        ('bias_torque', (YD,)),
+        ('coriolis_torque', (YD,)),
+        ('inertia_torque', (YDD,)),
+        ('inverse_dynamics', (YD, YDD)),
+    ],
+)
+def test_torques_are_those_of_virtual_work(quantity, states):
+    whole = getattr(WHOLE, quantity)(Y @ G.T + (0.0, 0.0, OFFSET), *(state @ G.T for state in states))
+    found = getattr(ARM, quantity)(Y, *states)
+    np.testing.assert_allclose(found, whole @ G, rtol=1e-12, atol=1e-12)
+    for k in range(len(Y)):  # single states, with and without an array for the result
+        out = np.empty(2)
+        assert getattr(ARM, quantity)(Y[k], *(state[k] for state in states), out=out) is out
+        np.testing.assert_allclose(out, found[k], rtol=1e-12, atol=1e-12)
+        single = getattr(ARM, quantity)(Y[k], *(state[k] for state in states))
+        assert single.tolist() == out.tolist()
+
+
+def test_pinocchio_has_the_same_torques():
+    pin = pytest.importorskip(
+        'pinocchio',
+        minversion='3.7',  # earlier ones know no <mimic>
+        reason='the outside source, Pinocchio (package pin), is not installed',
+    )
+    text = mimicking().replace('a_wag', 'wag')  # Pinocchio has joints depth first, children by name
+    twin = pin.buildModelFromXML(text, True)
+    data = twin.createData()
+    place = [[name for name in twin.names[1:] if name != 'wag'].index(name) for name in ARM.joint_names]
+    for y, yd, ydd in zip(Y, YD, YDD, strict=True):
+        q, qd, qdd = (np.empty(2) for _ in range(3))
+        q[place], qd[place], qdd[place] = y, yd, ydd
+        np.testing.assert_allclose(
+            ARM.inverse_dynamics(y, yd, ydd), pin.rnea(twin, data, q, qd, qdd)[place], rtol=1e-12, atol=1e-12
+        )
+        g = pin.rnea(twin, data, q, np.zeros(2), np.zeros(2))[place]
+        np.testing.assert_allclose(ARM.gravity_torque(y), g, rtol=1e-12, atol=1e-12)
+
+
+def test_accelerations_invert_torques():
+    tau = ARM.inverse_dynamics(Y, YD, YDD)
+    np.testing.assert_allclose(ARM.forward_dynamics(Y, YD, tau), YDD, rtol=1e-10, atol=1e-10)
+    M = ARM.mass_matrix(Y)
+    np.testing.assert_allclose((M @ YDD[..., None])[..., 0], ARM.inertia_torque(Y, YDD), rtol=1e-12, atol=1e-12)
+    out = np.empty_like(M)
+    assert ARM.mass_matrix(Y, out=out) is out and out.tolist() == M.tolist()
+
+
+def test_the_regressor_times_the_parameters_of_all_links_is_the_torque_without_rotors():
+    turning = WHOLE.rotor_inertia * (YDD @ G.T)
+    wanted = ARM.inverse_dynamics(Y, YD, YDD) - turning @ G
+    found = ARM.torque_regressor(Y, YD, YDD) @ WHOLE.inertial_parameters
+    np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-11)
+    for k in range(len(Y)):
+        out = np.empty((2, len(WHOLE.inertial_parameters)))
+        assert ARM.torque_regressor(Y[k], YD[k], YDD[k], out=out) is out
+        np.testing.assert_allclose(out @ WHOLE.inertial_parameters, wanted[k], rtol=1e-11, atol=1e-11)
+
+
+def test_a_jacobian_is_that_of_the_driven_joints():
+    step = 1e-6
+    for k in range(2):
+        ahead, behind = (ARM.link_pose(Y[0] + sign * step * np.eye(2)[k], 'flag')[:3, 3] for sign in (1.0, -1.0))
+        column = ARM.jacobian(Y[0], 'flag', 'local_world_aligned')[3:, k]
+        np.testing.assert_allclose(column, (ahead - behind) / (2.0 * step), atol=1e-8)
+
+
+def test_payload_and_gravity_are_those_of_the_whole_robot():
+    carried = Payload(1.2, (0.1, 0.0, 0.05))
+    found = ARM.with_gravity((1.0, 2.0, -9.0)).with_payload(carried, 'flag')
+    whole = WHOLE.with_gravity((1.0, 2.0, -9.0)).with_payload(carried, 'flag')
+    np.testing.assert_allclose(
+        found.gravity_torque(Y), whole.gravity_torque(ARM.positions(Y)) @ G, rtol=1e-12, atol=1e-12
+    )
+    assert found.payloads.keys() == {'flag'} and found.gravity.tolist() == [1.0, 2.0, -9.0]
+
+
+def test_friction_of_followers_counts_at_their_leader():
+    text = mimicking(
+        TREE.replace(
+            'velocity="2" effort="0"/>', 'velocity="2" effort="0"/><dynamics damping="0.25" friction="0.125"/>'
+        )
+    )
+    whole = Robot.from_urdf(text, mimic='couple')
+    found = DrivenRobot(whole.with_loops([]), whole.loops.couplings)
+    assert found.friction.viscous.tolist() == [0.8 + 4 * 0.25, 5.0]
+    assert found.friction.coulomb.tolist() == [1.5 + 2 * 0.125, 3.0]
+    fast = np.array([[3.0, -2.0], [-4.0, 5.0]])  # far above the transition velocity
+    expected = found.friction.viscous * fast + found.friction.coulomb * np.sign(fast)
+    np.testing.assert_allclose(found.friction_torque(fast), expected, rtol=1e-4)
+
+
+def test_followers_of_followers_and_constants():
+    chain = [Coupling('m_slide', 'a_wag', (0.5, 2.0)), Coupling('a_wag', 'z_turn', (0.1, -1.0))]
+    arm = DrivenRobot(WHOLE, chain)
+    assert arm.joint_names == ('z_turn',)
+    np.testing.assert_allclose(arm.positions([0.4]), [0.4, 0.5 + 2.0 * (0.1 - 0.4), 0.1 - 0.4], rtol=1e-15)
+    held = DrivenRobot(WHOLE, [Coupling('m_slide', None, (0.2,))])
+    assert held.positions([0.4, 0.6]).tolist() == [0.4, 0.2, 0.6]
+    np.testing.assert_allclose(
+        held.gravity_torque([0.4, 0.6]), WHOLE.gravity_torque([0.4, 0.2, 0.6])[[0, 2]], rtol=1e-14
+    )
+
+
+REFUSED = {
+    'not linear': ([Coupling('a_wag', 'z_turn', (0.0, 1.0, 0.5))], "coupling of joint 'a_wag': it is not linear"),
+    'all': ([Coupling(name, None, (0.0,)) for name in WHOLE.joint_names], 'tree: every joint follows another one'),
+    'a circle': (
+        [Coupling('a_wag', 'z_turn', (0.0, 1.0)), Coupling('z_turn', 'a_wag', (0.0, 1.0))],
+        "joint 'z_turn': it mimics itself, by 'z_turn'",
+    ),
+}
+
+
+def test_the_coriolis_matrix_has_the_coriolis_torque_and_the_derivative_of_the_mass_matrix():
+    for y, yd in zip(Y, YD, strict=True):
+        out = np.empty((2, 2))
+        assert ARM.coriolis_matrix(y, yd, out=out) is out
+        np.testing.assert_allclose(out @ yd, ARM.coriolis_torque(y, yd), rtol=1e-11, atol=1e-12)
+        h = 1e-6
+        change = (ARM.mass_matrix(y + h * yd) - ARM.mass_matrix(y - h * yd)) / (2.0 * h)
+        np.testing.assert_allclose(out + out.T, change, atol=1e-6)
+
+
+@pytest.mark.parametrize(('couplings', 'message'), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_followed_is_refused_by_name(couplings, message):
+    with pytest.raises(ModelError) as error:
+        DrivenRobot(WHOLE, couplings)
+    assert str(error.value).startswith(message)
+
+
+def test_measured_followers_are_where_they_were_measured():
+    arm = DrivenRobot(WHOLE, ARM.couplings)
+    loaded = arm.with_payload(Payload(1.0, (0.0, 0.1, 0.0)), 'flag').with_gravity((0.0, 0.0, -9.0))
+    y, measured = np.array([0.4, 0.1]), 0.7
+    mimicked = OFFSET + MULTIPLIER * 0.4
+    for position, expected in ((measured, measured), (np.nan, mimicked)):
+        arm.measure(y, [position])
+        np.testing.assert_allclose(arm.positions(y), [*y, expected], rtol=1e-15)
+        whole = loaded.robot.gravity_torque([*y, expected])
+        np.testing.assert_allclose(loaded.gravity_torque(y), whole @ G, rtol=1e-13, atol=1e-13)
+
+
+def test_followers_of_locked_joints_are_locked():
+    couplings = [Coupling('b', 'a', (0.1, -2.0)), Coupling('c', 'b', (0.0, 3.0))]
+    assert with_followers(couplings, {'a': 0.5}) == {'a': 0.5, 'b': 0.1 - 1.0, 'c': 3.0 * (0.1 - 1.0)}
+    assert with_followers(couplings, {'b': 0.5}) == {'b': 0.5, 'c': 1.5}  # its leader stays free
+    assert with_followers(couplings, {'a': 0.5, 'b': 0.2}) == {'a': 0.5, 'b': 0.2, 'c': 3.0 * 0.2}
+    assert with_followers(couplings, {}) == {}

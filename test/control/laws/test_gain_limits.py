@@ -1,0 +1,222 @@
+"""Gains and the sampling period: the limit of stability, gains that keep clear of it, and a law that waits for it."""
+
+from types import SimpleNamespace
+
+from support.example_robots import example_urdfs
+
+import numpy as np
+import pytest
+from scipy.optimize import differential_evolution
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.control.law import TORQUE, MeasuredState
+from robot_dynamics_ros.control.laws.gain_limits import (
+    LIMIT,
+    PROPOSED,
+    SAMPLES,
+    UNKNOWN_PERIOD,
+    SampledLaw,
+    SamplingLimit,
+    check_stated,
+    configurations,
+    propose_gains,
+)
+from robot_dynamics_ros.errors import ArgumentError
+
+NAMES = ('base', 'elbow', 'wrist')
+
+
+def robot_with(M, viscous=0.0):
+    """A robot of three joints whose mass matrix is the same everywhere."""
+    n = len(M)
+    return SimpleNamespace(
+        nv=n,
+        joint_names=NAMES[:n],
+        limits=SimpleNamespace(lower=np.full(n, -np.inf), upper=np.full(n, np.inf)),
+        friction=SimpleNamespace(viscous=np.full(n, viscous)),
+        mass_matrix=lambda q: np.broadcast_to(M, (len(q), n, n)),
+    )
+
+
+def random_mass_matrix(rng):
+    root = rng.normal(size=(3, 3)) * np.array([1.0, 0.3, 0.03])[:, None]
+    return root @ root.T + np.diag([0.1, 0.01, 1e-4])
+
+
+def spectral_radius(M, K, D, period):
+    """Of M qdd = -D qd - K q where the right-hand side is held for a period: the exact step of q and qd."""
+    stiff, damped = np.linalg.solve(M, np.diag(K)), np.linalg.solve(M, np.diag(D))
+    one = np.eye(len(M))
+    step = np.block(
+        [
+            [one - 0.5 * period**2 * stiff, period * one - 0.5 * period**2 * damped],
+            [-period * stiff, one - period * damped],
+        ]
+    )
+    return np.abs(np.linalg.eigvals(step)).max()
+
+
+@pytest.mark.parametrize('seed', range(20))
+def test_damping_alone_is_stable_up_to_the_limit_and_not_beyond(seed):
+    rng = np.random.default_rng(seed)
+    M, D = random_mass_matrix(rng), rng.uniform(0.1, 10.0, 3)
+    limit = SamplingLimit(robot_with(M), np.zeros(3), D).period
+    still = np.zeros(3)
+    assert spectral_radius(M, still, D, 0.999 * limit) <= 1.0 + 1e-9  # positions stay where they are: a pole at 1
+    assert spectral_radius(M, still, D, 1.001 * limit) > 1.0 + 1e-4
+
+
+@pytest.mark.parametrize('seed', range(20))
+def test_gains_below_the_limit_are_stable(seed):
+    rng = np.random.default_rng(seed)
+    M, D = random_mass_matrix(rng), rng.uniform(0.1, 10.0, 3)
+    K = rng.uniform(0.0, 2000.0, 3)
+    assert spectral_radius(M, K, D, 0.999 * SamplingLimit(robot_with(M), K, D).period) < 1.0
+
+
+def test_one_joint_has_the_limits_of_the_textbook():
+    light = robot_with(np.array([[0.002]]))
+    assert SamplingLimit(light, [0.0], [4.0]).period == pytest.approx(LIMIT * 0.002 / 4.0)
+    assert SamplingLimit(light, [400.0], [0.1]).period == pytest.approx(2.0 * 0.1 / 400.0)
+    assert SamplingLimit(robot_with(np.array([[0.002]]), viscous=0.3), [400.0], [0.1]).period == pytest.approx(0.002)
+    assert SamplingLimit(light, [0.0], [0.0]).period == np.inf
+    assert SamplingLimit(light, [0.0], [0.0], bandwidth=10.0).period == 0.1
+    # M Kp / Kd of the reference velocity adds to the damping
+    assert SamplingLimit(light, [0.0], [4.0], reference_rate=500.0).period == pytest.approx(LIMIT / (2000.0 + 500.0))
+
+
+@pytest.mark.parametrize('n', [1, 3, 6])
+@pytest.mark.parametrize('seed', range(5))
+def test_the_lightest_position_is_found_wherever_it_is(n, seed):
+    rng = np.random.default_rng(seed)
+    lightest, D = rng.uniform(-3.0, 3.0, n), rng.uniform(0.5, 2.0, n)
+    arm = robot_with(np.eye(n))
+    # 1 kg m^2 far away from it, 0.5 kg m^2 there
+    arm.mass_matrix = lambda q: (1.0 - 0.5 * (0.5 + 0.5 * np.cos(q - lightest)).prod(-1))[:, None, None] * np.eye(n)
+    limit = SamplingLimit(arm, np.zeros(n), D).period
+    assert limit == pytest.approx(LIMIT * 0.5 / D.max(), rel=1e-4)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('name', ['kinova.urdf', 'z1.urdf', 'ur5_robot.urdf'])
+def test_no_other_search_finds_a_lighter_position(name):
+    """By samples alone the limits of two of these arms would be 1.5 and 1.8 times as large."""
+    arm = Robot.from_urdf(next(path for path in example_urdfs() if path.endswith(f'/{name}')))
+    D = 20.0 * propose_gains(arm, 500.0, 12.0).damping
+
+    def negative_eigenvalue(q):
+        return -np.linalg.eigvals(np.linalg.solve(arm.mass_matrix(q), np.diag(D))).real.max()
+
+    ends = np.transpose([arm.limits.lower, arm.limits.upper])
+    whole = [tuple(end) if np.isfinite(end).all() else (-np.pi, np.pi) for end in ends]
+    found = differential_evolution(negative_eigenvalue, whole, popsize=10, maxiter=80, polish=False)
+    period = SamplingLimit(arm, np.zeros(arm.nv), D).period
+    assert -found.fun < 1.01 * LIMIT / period
+
+
+def test_a_refusal_names_joint_value_and_limit():
+    M = np.diag([2.0, 0.5, 1.31e-4])
+    limit = SamplingLimit(robot_with(M), [300.0, 300.0, 60.0], [30.0, 30.0, 4.0])
+    assert limit.fault(0.9 * limit.period) == ''
+    said = limit.fault(0.002)
+    assert said.startswith("damping: joint 'wrist': 4 N m s/rad at 500 Hz: ")
+    assert 'is 61.1, and sampled control is unstable from 2 on; use at most 0.13 N m s/rad' in said
+    assert 'robot_dynamics_propose_gains' in said
+    soft = SamplingLimit(robot_with(M), [300.0, 300.0, 60.0], [30.0, 0.1, 0.05]).fault(0.002)
+    assert soft.startswith("stiffness: joint 'elbow': 300 N m/rad at 500 Hz needs a damping above 0.3 N m s/rad")
+    fast = SamplingLimit(robot_with(M), [0.0] * 3, [0.0] * 3, bandwidth=20.0).fault(0.1)
+    assert fast.startswith('bandwidth: 20 rad/s at 10 Hz: twice bandwidth times period is 4')
+
+
+@pytest.mark.parametrize('largest', [1000.0, 1e16, 1e308])
+def test_limits_wider_than_a_turn_are_none(largest):
+    arm = robot_with(random_mass_matrix(np.random.default_rng(3)))
+    expected = SamplingLimit(arm, np.zeros(3), np.ones(3)).period
+    arm.limits = SimpleNamespace(lower=np.full(3, -largest), upper=np.full(3, largest))
+    assert np.array_equal(np.abs(configurations(arm)) <= np.pi, np.full((SAMPLES, 3), True))
+    assert SamplingLimit(arm, np.zeros(3), np.ones(3)).period == expected
+
+
+def test_gains_of_any_size_are_refused_by_name():
+    limit = SamplingLimit(robot_with(np.diag([2.0, 0.5, 1.3e-4])), np.ones(3), [1e308, 1.0, 1e308])
+    assert limit.fault(0.002).startswith("damping: joint 'wrist': 1e+308 N m s/rad at 500 Hz: ")
+
+
+def test_gains_that_nobody_has_stated_are_refused_with_the_helper():
+    with pytest.raises(ArgumentError, match=r'stiffness: not stated.*robot_dynamics_propose_gains'):
+        check_stated('stiffness', [-1.0])
+    check_stated('stiffness', [0.0])
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('rate', [1000.0, 100.0, 20.0])
+def test_proposed_gains_are_critically_damped_and_keep_clear_of_the_limit(rate):
+    robot, bandwidth = Robot.named('aubo_i5'), 12.0
+    proposed = propose_gains(robot, rate, bandwidth)
+    q = np.random.default_rng(1).uniform(robot.limits.lower, robot.limits.upper, (2000, 6))
+    M = robot.mass_matrix(q)
+    eigenvalues = np.linalg.eigvals(np.linalg.solve(M, np.broadcast_to(np.diag(proposed.damping), M.shape)))
+    # other configurations than those of the proposal
+    assert eigenvalues.real.max() / rate < 1.1 * proposed.eigenvalue
+    assert proposed.eigenvalue <= PROPOSED * (1.0 + 1e-9)
+    np.testing.assert_allclose(proposed.damping**2, 4.0 * proposed.inertia * proposed.stiffness, rtol=1e-12)
+    assert (np.diagonal(M, axis1=1, axis2=2).max(axis=0) < 1.05 * proposed.inertia).all()
+    assert (proposed.bandwidth == bandwidth).all() == (rate > 200.0)
+    limit = SamplingLimit(robot, proposed.stiffness, proposed.damping)
+    assert limit.fault(1.0 / rate) == ''
+
+
+@pytest.mark.parametrize(('rate', 'reduced'), [(1000.0, False), (20.0, True)])
+def test_proposed_gains_of_one_mass_matrix(rate, reduced):
+    """Inertias are its diagonal; where the bandwidth asks for more, the largest eigenvalue of T M^-1 D is PROPOSED."""
+    M = random_mass_matrix(np.random.default_rng(2))
+    proposed = propose_gains(robot_with(M), rate, 12.0)
+    np.testing.assert_allclose(proposed.inertia, np.diagonal(M), rtol=1e-12)
+    largest = np.linalg.eigvals(np.linalg.solve(M, np.diag(proposed.damping))).real.max()
+    np.testing.assert_allclose(largest / rate, proposed.eigenvalue, rtol=1e-9)
+    np.testing.assert_allclose(proposed.damping**2, 4.0 * proposed.inertia * proposed.stiffness, rtol=1e-12)
+    if reduced:
+        np.testing.assert_allclose(proposed.eigenvalue, PROPOSED, rtol=1e-6)
+    else:
+        assert proposed.eigenvalue < PROPOSED
+    assert (proposed.bandwidth < 12.0).any() == reduced
+
+
+@pytest.mark.parametrize(('rate', 'bandwidth', 'name'), [(0.0, 10.0, 'rate'), (500.0, np.nan, 'bandwidth')])
+def test_a_rate_or_bandwidth_that_is_not_positive_is_refused(rate, bandwidth, name):
+    with pytest.raises(ArgumentError, match=f'^{name}: expected a positive number'):
+        propose_gains(Robot.named('aubo_i5'), rate, bandwidth)
+
+
+class Given:
+    """A law that always has a torque."""
+
+    stopped = 0
+
+    def torque(self, state, out):
+        out[:] = 1.0
+        return TORQUE
+
+    def stop_following(self):
+        self.stopped += 1
+
+
+def test_no_torque_before_the_period_is_known_and_none_where_the_gains_are_beyond_its_limit():
+    given, told = Given(), []
+    limit = SamplingLimit(robot_with(np.diag([0.002])), [0.0], [4.0])  # 1 ms
+    law, state, out = SampledLaw(given, limit, told.append), MeasuredState(np.zeros(1), np.zeros(1)), np.zeros(1)
+    assert law.torque(state, out) is UNKNOWN_PERIOD
+    state.period = 0.002
+    refused = law.torque(state, out)
+    assert refused.reason == limit.fault(0.002)
+    state.period = 0.0021
+    assert law.torque(state, out) is refused  # said once
+    assert told == [refused.reason]
+    assert out == 0.0
+    state.period = 0.0009
+    assert law.torque(state, out) is TORQUE
+    state.period = 0.002  # a machine that is late meanwhile
+    assert law.torque(state, out) is TORQUE
+    law.stop_following()
+    assert law.torque(state, out) is not TORQUE
+    assert (given.stopped, len(told)) == (1, 2)

@@ -1,0 +1,143 @@
+"""Feedforward torques of another lead: not added, and the arm is held until both motions are one."""
+
+from support.followed_arm import AT, MS, ROBOT, SECOND, FollowedArm
+from support.small_robots import one
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.control.trajectories.followed import LATEST_JOIN, Followed
+from robot_dynamics_ros.control.trajectories.motion_agreement import POSITION, VELOCITY, MotionAgreement
+from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
+
+AWAY, STILL = np.array([1.0, 0.8, -0.5, 0.0, 0.0, 0.0]), np.zeros((2, 6))
+FREE = np.full(6, np.inf), np.full(6, np.inf)
+
+
+def left_behind(away=AWAY):
+    """Return an arm that was activated again in mid-motion, after feedforward_node has gone on to the end."""
+    arm = FollowedArm('pd_feedforward')
+    arm.send([0.5, 3.0], [AT, AT + away], STILL, STILL)
+    arm.run(SECOND)
+    arm.reactivate()
+    arm.run(3 * SECOND)
+    assert np.abs(arm.q - AT).max() < 0.5 * np.abs(away).max()
+    return arm
+
+
+def begin_where_it_stands(arm, rest=0.5):
+    """Follow a slow motion that begins where the arm is, and return what the arm did."""
+    here = arm.q.copy()
+    arm.send([rest, rest + 2.5], [here, here + 0.05], STILL, STILL)
+    return here, arm.run(4 * SECOND)
+
+
+@pytest.mark.parametrize('away', [AWAY, 0.3 * AWAY, -0.6 * AWAY], ids=['far', 'near', 'behind'])
+def test_a_motion_that_begins_where_the_arm_stands_leaves_it_by_no_more_than_itself(away):
+    arm = left_behind(away)
+    here, record = begin_where_it_stands(arm)
+    assert not arm.silent
+    assert np.abs(record.torque - record.torque[0]).max() < 12.0
+    assert np.abs(record.qd).max() < 0.4
+    assert arm.q == pytest.approx(here + 0.05, abs=0.02)  # it has joined the trajectory
+    assert record.desired[-1][0] == pytest.approx(here + 0.05, abs=1e-9)
+
+
+def test_one_that_never_becomes_the_same_motion_is_refused_and_the_arm_is_held():
+    arm = left_behind()
+    here = arm.q.copy()
+    arm.send([0.0, 0.6, 1e3], [here, here + 0.4, here + 0.4], np.zeros((3, 6)), np.zeros((3, 6)))
+    record = arm.run(round((LATEST_JOIN + 1.0) * SECOND))
+    assert not arm.silent and np.abs(record.qd).max() < 0.02
+    assert arm.q == pytest.approx(here, abs=0.01)
+    (reason,) = arm.told
+    assert 'it leads to the trajectory from elsewhere' in reason
+
+
+def test_a_stream_that_is_elsewhere_moves_no_arm_that_was_activated_again():
+    arm, speed = FollowedArm('pd_feedforward', tolerance=0.5), 0.8
+    sent, along = arm.now, np.array([1.0, 0.9, -0.6, 0.0, 0.0, 0.0])
+    for k in range(125):  # to and fro
+        t = 0.02 * (k + 5)
+        s, v = 0.2 * (1.0 - np.cos(speed * np.pi * t)), 0.2 * speed * np.pi * np.sin(speed * np.pi * t)
+        arm.send([0.1], [AT + s * along], [v * along], at=sent + k * 20 * MS)
+    arm.run(50 * MS)
+    arm.hold_still, arm.qd = True, np.zeros(6)
+    arm.run(1150 * MS)  # until the stream is at its far end
+    arm.reactivate()
+    arm.hold_still = False
+    here = arm.q.copy()
+    arm.run(300 * MS)
+    assert not arm.silent and 'it leads to the trajectory from elsewhere' in arm.apart.reason
+    assert np.abs(arm.q - here).max() < 0.02  # it sinks a little: it is heavier than its model
+
+
+def agreement(desired):
+    return MotionAgreement(ROBOT, desired, FREE)
+
+
+def plan_of(desired, begun=False):
+    """Return a trajectory from rest at 0 that moves on with 2 rad/s from the beginning."""
+    plan = Followed(0, 0, Trajectory([0.0, 1.0], [[0.0] * 6, [2.0] * 6], np.full((2, 6), 2.0)), desired, FREE)
+    if begun:
+        plan.join(0.0, 0.5)
+        plan.begun = True
+    return plan
+
+
+@pytest.mark.parametrize(
+    ('position', 'velocity', 'agrees'),
+    [
+        (0.0, 0.0, True),
+        (0.9 * POSITION, 0.0, True),
+        (1.1 * POSITION, 0.0, False),
+        (0.0, 2.0, True),  # on the trajectory, while this node is at rest
+        (0.0, 2.0 + 1.1 * VELOCITY, False),
+        (0.0, -0.9 * VELOCITY, True),
+        (0.0, -1.1 * VELOCITY, False),
+    ],
+)
+@pytest.mark.parametrize('joint', [0, 5])
+def test_each_joint_is_near_this_nodes_motion_and_no_faster_than_that_or_the_trajectory(
+    position, velocity, agrees, joint
+):
+    desired, motion = np.zeros((3, 6)), np.zeros((2, 6))
+    motion[:, joint] = position, velocity
+    fault = agreement(desired).fault(plan_of(desired), 0, motion, 0)
+    assert (fault is None) == agrees
+    if fault is not None:
+        assert f'joint {ROBOT.joint_names[joint]!r} {abs(position):.3f} rad or m' in fault.reason
+
+
+def test_a_turn_of_a_continuous_joint_is_no_distance():
+    robot = one('continuous')
+    desired = np.zeros((3, 1))
+    plan = Followed(0, 0, Trajectory([0.0, 1.0], np.zeros((2, 1))), desired, (np.full(1, np.inf), np.full(1, np.inf)))
+    turned = MotionAgreement(robot, desired, (np.full(1, np.inf), np.full(1, np.inf)))
+    assert turned.fault(plan, 0, np.array([[6.0 * np.pi + 0.05], [0.0]]), 0) is None
+    assert turned.fault(plan, 0, np.array([[5.0 * np.pi], [0.0]]), 0) is not None
+
+
+def test_the_motion_of_this_node_counts_at_the_stamp_of_the_torque_and_stays_that_of_the_state():
+    desired = np.zeros((3, 6))
+    plan = plan_of(desired, begun=True)
+    plan.sample(0.05)
+    earlier = desired[:2].copy()
+    plan.sample(0.4)
+    now = desired.copy()
+    assert np.abs(now[0] - earlier[0]).max() > 2.0 * POSITION
+    ours = agreement(desired)
+    assert ours.fault(plan, 400 * MS, earlier, 50 * MS) is None and (desired == now).all()
+    assert ours.fault(plan, 400 * MS, earlier, 400 * MS) is not None and (desired == now).all()
+
+
+def test_after_it_was_elsewhere_it_has_to_be_on_the_trajectory():
+    """A lead that ends has the acceleration that brings it there in its torque."""
+    desired = np.zeros((3, 6))
+    plan, ours = plan_of(desired), agreement(desired)
+    expected = plan.expect(0.02)[:2].copy()
+    near = expected - np.array([0.01, 0.0])[:, None]
+    assert ours.fault(plan, 20 * MS, near, 20 * MS) is None
+    assert ours.fault(plan, 20 * MS, near + 1.0, 20 * MS) is not None
+    assert ours.fault(plan, 20 * MS, near, 20 * MS) is not None
+    assert ours.fault(plan, 20 * MS, expected, 20 * MS) is None

@@ -1,0 +1,369 @@
+"""torque_controller as a process: each law against joint_space_control, and what it does without its inputs."""
+
+from contextlib import contextmanager
+from functools import partial
+
+from support import graph as ros
+
+import numpy as np
+import pytest
+from lifecycle_msgs.msg import Transition
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_interfaces.msg import TorqueInfo
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.control.laws.joint_space_control import LAWS, Hold, JointSpaceControl
+from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
+from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
+from robot_dynamics_ros.nodes.executables.torque_controller import TorqueController
+from robot_dynamics_ros.tools.processes import ProcessError
+
+pytestmark = pytest.mark.quick
+
+NODE = 'torque_controller'
+ROBOT = Robot.named('aubo_i5')
+NAMES = list(ROBOT.joint_names)
+STIFFNESS = [30.0, 40.0, 35.0, 6.0, 7.0, 8.0]
+DAMPING = [3.0, 4.0, 3.5, 0.6, 0.7, 0.8]
+BANDWIDTH = 4.0
+A = np.array([0.1, -0.7, 0.2, -0.1, 0.3, 0.0])
+B = np.array([0.5, -0.4, -0.2, 0.3, 0.1, -0.4])
+RATE = np.array([0.1, 0.2, -0.1, 0.2, -0.3, 0.1])
+REST = np.zeros(6)
+FEEDFORWARD = np.array([1.0, -2.0, 3.0, -0.4, 0.5, -0.6])
+
+
+@pytest.fixture(scope='module')
+def graph(file_graph):
+    file_graph.start(NODE, arguments=('-p', f'age_limit:={ros.DAY}', '-p', 'start_tolerance:=0.0'))
+    for name, value in (('stiffness', STIFFNESS), ('damping', DAMPING), ('bandwidth', BANDWIDTH)):
+        file_graph.client.set_parameter(NODE, name, value)
+    return file_graph
+
+
+def at(start, seconds):
+    return start + round(seconds * ros.SECOND)
+
+
+def send(graph, stamp, q, qd=REST):
+    graph.publish('joint_states', ros.joint_state(NAMES, stamp, q, qd))
+
+
+def answer(graph, stamp, q, qd=REST):
+    """Send a state and return the command that answers it."""
+    commands = graph.listen(Float64MultiArray, 'effort_commands')
+    sent = []
+
+    def state():
+        sent.append(stamp)
+        send(graph, stamp, q, qd)
+
+    graph.repeat_until(state, lambda: commands, 'a command')
+    # no answer may be left over for the next one
+    graph.client.spin_while_waiting(lambda: len(commands) >= len(sent), 0.5)
+    return np.array(commands[0].data)
+
+
+def feed(graph, stamp, effort=FEEDFORWARD, names=NAMES, motion=(A, REST)):
+    position, velocity = ([row[NAMES.index(name)] if name in NAMES else 0.0 for name in names] for row in motion)
+    graph.publish('feedforward_torque', ros.joint_state(names, stamp, position, velocity, effort))
+
+
+def fed_answer(graph, stamp, q, qd, effort=FEEDFORWARD, names=NAMES, motion=(A, REST)):
+    """Send a feedforward torque and a state of the same stamp until a command follows the trajectory, and return it.
+
+    The state may arrive first, and the arm is held at it then: topics keep no order among them.
+    """
+    commands = graph.listen(Float64MultiArray, 'effort_commands')
+    held = hold_torque(q, qd, q)
+
+    def both():
+        feed(graph, stamp, effort, names, motion)
+        send(graph, stamp, q, qd)
+
+    graph.repeat_until(both, lambda: commands and not np.allclose(commands[-1].data, held), 'a command', 0.5)
+    return np.array(commands[-1].data)
+
+
+def assert_near(torque, expected):
+    np.testing.assert_allclose(torque, expected, rtol=0, atol=1e-9)
+
+
+def law_torque(law, q, qd, desired, feedforward=REST):
+    torque = np.zeros(6)
+    JointSpaceControl(ROBOT, law, STIFFNESS, DAMPING, BANDWIDTH).torque(
+        q, qd, desired, np.array(feedforward), out=torque
+    )
+    limit = ROBOT.limits.effort
+    return np.clip(torque, -limit, limit)
+
+
+def hold_torque(q, qd, hold):
+    torque = np.zeros(6)
+    Hold(ROBOT, STIFFNESS, DAMPING).torque(q, qd, np.asarray(hold), out=torque)
+    return torque
+
+
+def tell_terms(graph, followed=None, **changed):
+    """Say what the feedforward torque of these tests holds."""
+    fields = {
+        'joint_names': NAMES,
+        'terms': ['gravity', 'coriolis', 'inertia', 'friction'],
+        'gravity_owner': 'node',
+        'model_digest': ROBOT.digest,
+        **changed,
+    }
+    info = TorqueInfo(**fields)
+    info.gravity.z = -9.81
+    if followed is not None:
+        info.trajectory = trajectory_of(NAMES, followed).digest
+        info.trajectory_start = followed.header.stamp
+    graph.say_latched('feedforward_torque/info', info)
+
+
+def stays(start, position):
+    """Return a trajectory that stays at a position."""
+    return ros.trajectory(NAMES, start, (0.0, position, REST, REST), (1e6, position, REST, REST))
+
+
+def follow_fed(graph, start, position=A):
+    """Activate the controller again, in pd_feedforward, with a trajectory that stays at a position."""
+    graph.reactivate(NODE)
+    message = stays(start, position)
+    tell_terms(graph, message)
+    graph.follow(NODE, message)
+
+
+@contextmanager
+def control_law(graph, name):
+    """Run the controller with a law, which it uses from its next activation on, and with the usual one afterwards."""
+    use(graph, name)
+    try:
+        yield
+    finally:
+        use(graph, 'pd_feedforward')
+
+
+def use(graph, law):
+    graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE)
+    graph.client.set_parameter(NODE, 'control_law', law)
+    graph.client.change_state(NODE, Transition.TRANSITION_ACTIVATE)
+
+
+@pytest.mark.parametrize('law', [law for law in LAWS if law != 'pd_feedforward'])
+def test_law_along_a_trajectory(graph, start, law):
+    points = [0.0, 2.0], [A, B], [RATE, REST], [REST, REST]
+    desired = np.zeros((3, 6))
+    q, qd = A + 0.02, RATE - 0.05
+    with control_law(graph, law):
+        graph.follow(NODE, ros.trajectory(NAMES, start, *zip(*points, strict=True)))
+        # at first the reference is where the arm is
+        assert_near(answer(graph, start, q, qd), law_torque(law, q, qd, (q, qd, REST)))
+        for t in (0.7, 1.6, 2.5):
+            Trajectory(*points).sample(t, *desired)
+            expected = law_torque(law, q, qd, desired)
+            assert_near(answer(graph, at(start, t), q, qd), expected)
+
+
+def test_pd_feedforward_along_a_trajectory(graph, start):
+    follow_fed(graph, start)
+    fed_answer(graph, start, B, RATE, motion=(B, RATE))  # the reference leads from there to A
+    expected = law_torque('pd_feedforward', B, RATE, (A, REST, REST), FEEDFORWARD)
+    assert_near(fed_answer(graph, at(start, 0.9), B, RATE), expected)
+
+
+@pytest.mark.parametrize('law', LAWS)
+def test_without_trajectory_the_arm_is_held_by_pd_and_gravity(graph, start, law):
+    with control_law(graph, law):
+        answer(graph, start, A)
+        torque = answer(graph, at(start, 0.1), A + 0.03, RATE)
+    by_hand = STIFFNESS * (A - (A + 0.03)) - DAMPING * RATE + ROBOT.gravity_torque(A + 0.03)
+    assert_near(torque, by_hand)
+    assert_near(torque, hold_torque(A + 0.03, RATE, A))
+
+
+def test_activated_again_the_arm_is_held_where_it_is_then(graph, start):
+    with control_law(graph, 'pd_gravity'):
+        answer(graph, start, A)
+        graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
+        torque = answer(graph, at(start, 1.0), B)
+    assert_near(torque, ROBOT.gravity_torque(B))
+
+
+def test_where_a_trajectory_is_ended_the_arm_is_held_and_does_not_leap_back(graph, start):
+    with control_law(graph, 'pd_gravity'):
+        answer(graph, start, A)
+        graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, B, REST, REST)))
+        assert_near(answer(graph, at(start, 5.0), B), ROBOT.gravity_torque(B))
+        graph.follow(NODE, JointTrajectory())
+        torque = answer(graph, at(start, 5.1), B)
+    assert_near(torque, ROBOT.gravity_torque(B))
+
+
+def test_until_the_next_trajectory_begins_the_arm_is_held_and_does_not_leap_back(graph, start):
+    with control_law(graph, 'pd_gravity'):
+        answer(graph, start, A)
+        graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, B, REST, REST)))
+        assert_near(answer(graph, at(start, 5.0), B), ROBOT.gravity_torque(B))
+        graph.follow(NODE, ros.trajectory(NAMES, at(start, 6.0), (0.0, B, REST, REST), (1.0, A, REST, REST)))
+        torque = answer(graph, at(start, 5.1), B)
+    assert_near(torque, ROBOT.gravity_torque(B))
+
+
+def test_silent_without_velocities(graph, start):
+    with control_law(graph, 'pd'):
+        commands = graph.listen(Float64MultiArray, 'effort_commands')
+        graph.silence(NODE, 'velocities', lambda: send(graph, start, A, []))
+        assert commands == []
+        answer(graph, at(start, 0.1), A)
+
+
+def test_pd_feedforward_holds_until_the_first_feedforward_torque_but_not_for_long(graph, start):
+    follow_fed(graph, start, B)
+    assert_near(answer(graph, start, A), ROBOT.gravity_torque(A))
+    assert_near(answer(graph, at(start, 0.05), A + 0.01), hold_torque(A + 0.01, REST, A))
+    commands = graph.listen(Float64MultiArray, 'effort_commands')
+    graph.silence(NODE, 'no feedforward torque', lambda: send(graph, at(start, 0.06), A))
+    assert commands == []
+
+
+def test_pd_feedforward_does_not_add_a_torque_whose_terms_are_unknown_or_do_not_fit(graph, start):
+    graph.reactivate(NODE)
+    for changed, reason in (
+        ({'terms': ['gravity'], 'gravity_owner': 'robot'}, 'gravity_owner'),
+        ({'joint_names': NAMES[1:]}, 'joints'),
+        ({'model_digest': '0' * 16}, 'another model'),
+    ):
+        tell_terms(graph, **changed)
+        graph.follow(NODE, stays(start, A))
+        for t in (0.0, 0.03, 0.06):
+            feed(graph, at(start, t))
+            send(graph, at(start, t), A)
+        graph.silence(NODE, 'feedforward torque not added: ', partial(send, graph, at(start, 0.07), A))
+        assert reason in graph.diagnostics(NODE).message
+        start = at(start, 1.0)
+
+
+@pytest.mark.parametrize('ahead', [0.06, 0.9, -0.06, -10.0])
+def test_pd_feedforward_is_silent_where_the_feedforward_torque_belongs_to_another_state(graph, start, ahead):
+    follow_fed(graph, start)
+    assert_near(fed_answer(graph, start, A, REST), law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD))
+    commands = graph.listen(Float64MultiArray, 'effort_commands')
+
+    graph.silence(
+        NODE, 'no feedforward torque' if ahead > 0.0 else 'out of order', lambda: send(graph, at(start, ahead), B)
+    )
+    assert commands == []
+
+
+def test_pd_feedforward_bridges_a_gap_below_the_age_limit(graph, start):
+    follow_fed(graph, start)
+    expected = law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD)
+    assert_near(fed_answer(graph, start, A, REST), expected)
+    assert_near(answer(graph, at(start, 0.04), A), expected)
+
+
+def test_an_old_feedforward_torque_does_not_survive_activation(graph, start):
+    follow_fed(graph, start)
+    fed_answer(graph, start, A, REST)
+    graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
+    graph.follow(NODE, stays(start, B))
+    assert_near(answer(graph, start, A), ROBOT.gravity_torque(A))
+
+
+def test_the_law_may_change_while_inactive(graph, start):
+    follow_fed(graph, start)
+    fed_answer(graph, start, A, REST)
+    try:
+        graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE)
+        graph.client.set_parameter(NODE, 'control_law', 'pd_gravity')
+        graph.client.change_state(NODE, Transition.TRANSITION_ACTIVATE)
+        assert_near(answer(graph, at(start, 0.1), B), ROBOT.gravity_torque(B))
+        graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE)
+        with pytest.raises(ProcessError, match='law of nobody'):
+            graph.client.set_parameter(NODE, 'control_law', 'law of nobody')
+        graph.client.change_state(NODE, Transition.TRANSITION_ACTIVATE)
+        assert_near(answer(graph, at(start, 0.2), A), ROBOT.gravity_torque(A))
+        graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE)
+    finally:
+        graph.restart(NODE, control_law='pd_feedforward')
+        follow_fed(graph, at(start, 0.3))
+    fed_answer(graph, at(start, 0.3), A, RATE)
+    expected = law_torque('pd_feedforward', A, RATE, (A, REST, REST), FEEDFORWARD)
+    assert_near(fed_answer(graph, at(start, 1.2), A, RATE), expected)
+
+
+def test_feedforward_joints_are_matched_by_name(graph, start):
+    follow_fed(graph, start)
+    torque = fed_answer(graph, start, A, REST, [9.0, *FEEDFORWARD[::-1]], ['gripper', *NAMES[::-1]])
+    assert_near(torque, law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD))
+
+
+WRONG_FEEDFORWARD = {
+    'missing joint': (FEEDFORWARD[:5], NAMES[:5], NAMES[5]),
+    'doubled joint': ([*FEEDFORWARD, 0.0], [*NAMES, NAMES[2]], NAMES[2]),
+    'short efforts': (FEEDFORWARD[:5], NAMES, 'feedforward torque refused'),
+    'no efforts': ([], NAMES, 'feedforward torque refused'),
+    'fewer efforts than names': (FEEDFORWARD, [*NAMES, 'gripper'], 'feedforward torque refused'),
+}
+
+
+@pytest.mark.parametrize(('effort', 'names', 'culprit'), WRONG_FEEDFORWARD.values(), ids=WRONG_FEEDFORWARD)
+def test_wrong_feedforward_torque_is_refused_with_the_reason(graph, start, effort, names, culprit):
+    follow_fed(graph, start)
+    known = len(graph.log(NODE))
+    # repeated: the log tells of it once a second
+    for _ in range(30):
+        feed(graph, start, effort, names)
+        if graph.client.spin_while_waiting(lambda: culprit in graph.log(NODE)[known:], 0.1):
+            break
+    assert culprit in graph.log(NODE)[known:]
+    graph.silence(NODE, 'no feedforward torque', lambda: [send(graph, at(start, t), A) for t in (0.0, 0.06)])
+
+
+def test_feedforward_torque_that_is_not_finite_is_refused_and_silences(graph, start):
+    follow_fed(graph, start)
+    assert_near(fed_answer(graph, start, A, REST), law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD))
+    feed(graph, at(start, 1.0), [*FEEDFORWARD[:5], np.nan])
+    culprit = f'joint {NAMES[5]!r}: effort is not finite'
+    graph.until(lambda: culprit in graph.log(NODE), 'the refusal in the log')
+    graph.silence(NODE, 'no feedforward torque', lambda: send(graph, at(start, 1.0), A))
+
+
+def test_command_is_clamped_to_the_effort_limit(graph, start):
+    with graph.parameters(NODE, control_law='pd', stiffness=[1e3] * 6):
+        answer(graph, start, A)
+        moved = A + np.array([1.0, -1.0, 1.0, -1.0, 1.0, 0.0])
+        torque = answer(graph, at(start, 0.1), moved)
+        assert graph.diagnostics(NODE).fields['torques saturated'] != '0'
+    limit = ROBOT.limits.effort
+    assert_near(torque[:5], limit[:5] * [-1, 1, -1, 1, -1])
+    assert_near(torque[5], ROBOT.gravity_torque(moved)[5])
+
+
+def test_commands_are_in_the_order_of_command_joints(graph, start):
+    order = [2, 0, 1, 5, 3, 4]
+    with graph.parameters(NODE, control_law='pd_gravity', command_joints=[NAMES[k] for k in order]):
+        torque = answer(graph, start, A)
+    assert_near(torque, ROBOT.gravity_torque(A)[order])
+
+
+@pytest.mark.parametrize(
+    ('parameters', 'culprit'),
+    [
+        ({'control_law': 'bang_bang'}, 'bang_bang'),
+        ({'stiffness': [1.0, 2.0]}, 'stiffness'),
+        ({'stiffness': [-1.0]}, 'robot_dynamics_propose_gains proposes gains'),
+        ({'damping': [3.0, 4.0, 3.5, 0.6, 0.7, 800.0]}, f'damping: joint {NAMES[5]!r}: 800 N m s/rad at 500 Hz'),
+        ({'damping': [1.0, 1.0, 1.0, 1.0, 1.0, -1.0]}, 'damping'),
+    ],
+)
+def test_a_node_with_a_wrong_parameter_is_not_configured_and_says_why(configured, parameters, culprit):
+    silence = configured(TorqueController, **parameters).silence
+    assert silence.startswith('not configured: ') and culprit in silence
+
+
+def test_bandwidth_out_of_range_is_refused_when_set(graph):
+    with pytest.raises(ProcessError, match='bandwidth'):
+        graph.client.set_parameter(NODE, 'bandwidth', 0.0)
