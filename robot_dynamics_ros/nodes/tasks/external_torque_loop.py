@@ -118,7 +118,7 @@ class ExternalTorqueLoop(StateLoop):
         if not self._node.active or not self._detector.is_calibrated:
             return True
         age = self._node.get_clock().now().nanoseconds - self._law.stamp
-        return bool(self.silence) and not (self.silence == REPEATED.reason and age <= INTERRUPTION_NS)
+        return bool(self.silence) and not (self.pipeline.result is REPEATED and age <= INTERRUPTION_NS)
 
     def _forget(self) -> None:
         """Return to the thresholds and the friction of the parameters."""

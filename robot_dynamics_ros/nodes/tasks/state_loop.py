@@ -21,7 +21,7 @@ from robot_dynamics_ros.nodes.lifecycle.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.process.hot_path import HotPath, Input
 from robot_dynamics_ros.nodes.process.raw_executor import NoExecutor
 from robot_dynamics_ros.nodes.process.realtime import Schedule, cores_of
-from robot_dynamics_ros.nodes.tasks.torque_pipeline import NO_INPUT, TorquePipeline
+from robot_dynamics_ros.nodes.tasks.torque_pipeline import TorquePipeline
 
 UNHEARD = 5.0
 """Time after which a publisher of joint states from which nothing comes is reported, s."""
@@ -68,13 +68,16 @@ class StateLoop(LifecycleTask):
     @property
     def silence(self) -> str:
         """Why no torque is published, '' where torques are."""
-        reason, since = self.pipeline.status(), self._unheard_since
-        if reason == NO_INPUT and self._payload_gravity.missing:
+        pipeline, since = self.pipeline, self._unheard_since
+        reason = pipeline.status()
+        if pipeline.halted or pipeline.age is not None:
+            return reason
+        if self._payload_gravity.missing:
             return self._payload_gravity.missing
-        if reason != NO_INPUT or since is None or time.monotonic() - since < UNHEARD:
+        if since is None or time.monotonic() - since < UNHEARD:
             return reason
         return (
-            f'{NO_INPUT}: joint_states has a publisher, but no message came within {UNHEARD:g} s: see that it '
+            f'{reason}: joint_states has a publisher, but no message came within {UNHEARD:g} s: see that it '
             'publishes sensor_msgs/JointState (ros2 topic hz, ros2 topic info), then start its process again'
         )
 

@@ -100,8 +100,8 @@ class Counts:
 class TorquePipeline:
     """Computes and publishes one torque for each joint state; no exception leaves it.
 
-    ``silence`` is the reason why the last state got no torque, '' if it got one. ``halted``, where it is not '', is the
-    reason why nothing is computed until ``begin``.
+    ``silence`` is the reason why the last state got no torque, '' if it got one; ``result`` is what the law said of it,
+    None where it was not asked. ``halted``, where it is not '', is the reason why nothing is computed until ``begin``.
     """
 
     def __init__(
@@ -134,6 +134,7 @@ class TorquePipeline:
         self._torque, state.sent = np.zeros(len(limiter.last)), limiter.last
         self.counts = Counts()
         self.silence, self.halted = NO_INPUT, ''
+        self.result: Result | None = None
         self._seen: float | None = None  # steady time of the last state since activation, s
         self._own: float | None = None  # likewise of the last with the joints of the arm
         self._publisher: dict | None = None  # its identity
@@ -172,6 +173,7 @@ class TorquePipeline:
         """
         before, self._seen = self._seen, time.monotonic()
         self.counts.received += 1
+        self.result = None
         if self.halted:
             return
         try:
@@ -268,7 +270,7 @@ class TorquePipeline:
         state.resumed, state.pause, state.period = gate.resumes(stamp), gate.pause(stamp), gate.period
         state.elapsed = gate.elapsed(stamp)
         state.check_velocity()
-        result = self.law.torque(state, self._torque)
+        self.result = result = self.law.torque(state, self._torque)
         if result is not TORQUE:
             return self._unanswered(result)
         gate.used = self._stamp = stamp
