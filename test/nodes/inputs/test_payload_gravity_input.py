@@ -127,6 +127,15 @@ def test_a_server_of_another_process_that_is_not_active_yet_is_waited_for(proces
     assert mass_of(follower) == 2.0
 
 
+def deaf_server(process, monkeypatch):
+    """Return an active server that hears what nodes hold once its process is spun, and not before."""
+    server = process.node(DynamicsServer)
+    with monkeypatch.context() as patch:
+        patch.setattr(held_values.HeldValues, '_take', lambda *_: None)
+        server.start()
+    return server
+
+
 JUST_STARTED = 'waiting for payload_state: dynamics_server has just started, and nodes may hold what was set before'
 
 
@@ -156,8 +165,8 @@ def test_a_server_alone_settles_soon(process):
     assert states[-1].assumed and server.task.warnings() == []
 
 
-def test_a_late_joiner_waits_while_a_server_is_too_busy_to_hear_what_nodes_hold(process, other_process):
-    """As long as one callback of the server goes on: it has taken 0.7 s. The server may continue with a word before."""
+def test_a_late_joiner_waits_while_a_server_is_too_busy_to_hear_what_nodes_hold(process, other_process, monkeypatch):
+    """As long as one callback of the server goes on: it has taken 0.7 s."""
     holder, server = process.node(Follower), process.node(DynamicsServer)
     holder.start()
     server.start()
@@ -168,11 +177,10 @@ def test_a_late_joiner_waits_while_a_server_is_too_busy_to_hear_what_nodes_hold(
     late = process.node(Follower, name='late')
     late.start()
     process.spin_until(lambda: 'start dynamics_server' in late.payload_gravity.missing, 'the reason')
-    busy = other_process.node(DynamicsServer)
-    busy.start()
-    process.spin_until(lambda: 'has just started' in late.payload_gravity.missing, 'the reason')
+    deaf_server(other_process, monkeypatch)
+    process.spin_until(lambda: late.payload_gravity.missing == JUST_STARTED, 'the reason')
     process.spin(1.5)
-    assert 'has just started' in late.payload_gravity.missing
+    assert late.payload_gravity.missing == JUST_STARTED and mass_of(late) == 0.0
 
     process.spin_until(both(other_process, lambda: not late.payload_gravity.missing), 'it still waits')
     assert mass_of(late) == mass_of(holder) == 3.0
@@ -269,7 +277,9 @@ def test_the_warning_of_a_server_that_has_ended_names_topics_in_one_order_whiche
     process.spin_until(lambda: follower.payload_gravity.warnings() == [ended], 'the warning')
 
 
-def test_a_server_that_was_told_nothing_takes_no_payload_off_and_continues_what_nodes_hold(process, other_process):
+def test_a_server_that_was_told_nothing_takes_no_payload_off_and_continues_what_nodes_hold(
+    process, other_process, monkeypatch
+):
     follower, server = process.node(Follower), process.node(DynamicsServer)
     follower.start()
     server.start()
@@ -279,8 +289,7 @@ def test_a_server_that_was_told_nothing_takes_no_payload_off_and_continues_what_
     process.executor.remove_node(server)
     process.nodes.remove(server)
     server.destroy_node()
-    new = other_process.node(DynamicsServer)
-    new.start()
+    new = deaf_server(other_process, monkeypatch)
     changes = len(follower.seen)
     process.spin_until(lambda: follower.payload_gravity.report()['publishers of payload_state'] == '1', 'the server')
     process.spin_until(lambda: len(follower.payload_gravity._contradicted) == 2, 'what it assumes')
