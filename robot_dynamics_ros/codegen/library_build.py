@@ -82,8 +82,9 @@ def _build(output: Path, folder: Path, all_parts: dict[str, Part]) -> None:
     if missing:
         print(f'{output.name}: Numba compiles {len(missing)} of {len(all_parts)} functions')
         count = min(len(missing), len(os.sched_getaffinity(0)))
+        share = -(-len(missing) // count)  # neighbours by name call the same kernels, which one process compiles once
         with ProcessPoolExecutor(count, get_context('spawn'), _choose_processor) as workers:
-            list(workers.map(_compile, missing, [folder] * len(missing)))
+            list(workers.map(_compile, sorted(missing), [folder] * len(missing), chunksize=share))
     objects = {path for part in all_parts.values() for path in part.objects(folder)}
     _link(output, all_parts, sorted(objects))
     for path in set(folder.glob('*.o')) - objects:
