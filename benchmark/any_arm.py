@@ -12,10 +12,13 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
+
+from support.tracking_experiment import tracked
+
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.simulation.plant.tracking_experiment import tracked
-from robot_dynamics_ros.simulation.plant.tracking_motion import LARGEST_RATIO, slides
 from robot_dynamics_ros.tools.demonstration.demo_arm import DESCRIPTION, RATE, DemoArm, demo_arm, description_of
+from robot_dynamics_ros.tools.demonstration.tracking_motion import LARGEST_RATIO, slides
 
 
 def errors(arm: DemoArm) -> tuple[np.ndarray, np.ndarray]:

@@ -1,1 +1,1 @@
-"""The arm of simulated_arm: a MuJoCo plant with its motors and its clock, and a tracking experiment."""
+"""The arm of simulated_arm: a MuJoCo plant with its motors and its clock."""

@@ -17,14 +17,14 @@ from robot_dynamics_ros.model.audit import AFFECTED, refusals
 from robot_dynamics_ros.model.closed_loops.loops import check_tree
 from robot_dynamics_ros.model.limbs import limbs, tip_arguments
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.simulation.plant.tracking_motion import (
+from robot_dynamics_ros.tools.demonstration.assumed_rotors import assumed_rotor_inertia
+from robot_dynamics_ros.tools.demonstration.plotjuggler_layout import plotjuggler_layout
+from robot_dynamics_ros.tools.demonstration.tracking_motion import (
     FRICTION_ERROR,
     MASS_ERROR,
     TrackingMotion,
     tracking_motion,
 )
-from robot_dynamics_ros.tools.demonstration.assumed_rotors import assumed_rotor_inertia
-from robot_dynamics_ros.tools.demonstration.plotjuggler_layout import plotjuggler_layout
 
 AUBO_I5 = 'aubo_i5'
 """The arm of the demo where no other one is named."""

@@ -9,10 +9,10 @@ import numpy as np
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.formats.library import share_folder
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.simulation.plant.tracking_motion import LARGEST_RATIO, slides
 from robot_dynamics_ros.tools.demonstration.demo_arm import AUBO_I5, MOTION, DemoArm
 from robot_dynamics_ros.tools.demonstration.motions import LECTURE, SWEEP, read_motion
 from robot_dynamics_ros.tools.demonstration.tracking import LAWS, Tracking
+from robot_dynamics_ros.tools.demonstration.tracking_motion import LARGEST_RATIO, slides
 from robot_dynamics_ros.tools.figures import report
 from robot_dynamics_ros.tools.processes import Client, Processes
 

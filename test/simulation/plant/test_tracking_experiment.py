@@ -8,12 +8,12 @@ import pytest
 pytest.importorskip('mujoco')
 
 from support.example_robots import example_urdfs
+from support.tracking_experiment import AFTER, tracked
 
 import numpy as np
 
-from robot_dynamics_ros.simulation.plant.tracking_experiment import AFTER, tracked
-from robot_dynamics_ros.simulation.plant.tracking_motion import LARGEST_RATIO
 from robot_dynamics_ros.tools.demonstration.demo_arm import RATE, demo_arm
+from robot_dynamics_ros.tools.demonstration.tracking_motion import LARGEST_RATIO
 
 PATHS = {path.rsplit('/', 1)[-1]: path for path in example_urdfs()}
 

@@ -2,11 +2,12 @@
 
 from types import SimpleNamespace
 
+from support.tracking_experiment import tracked
+
 import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.simulation.plant.tracking_experiment import tracked
 from robot_dynamics_ros.tools import demo
 from robot_dynamics_ros.tools.demonstration import tracking_comparison
 from robot_dynamics_ros.tools.demonstration.demo_arm import RATE, demo_arm

@@ -8,7 +8,7 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.laws.gain_limits import propose_gains
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.simulation.plant.tracking_motion import (
+from robot_dynamics_ros.tools.demonstration.tracking_motion import (
     MASS_ERROR,
     REACH,
     SHARE_OF_EFFORT,

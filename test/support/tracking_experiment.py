@@ -14,7 +14,7 @@ from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.plant.mujoco_arm import MujocoArm
-from robot_dynamics_ros.simulation.plant.tracking_motion import FRICTION_ERROR, MASS_ERROR
+from robot_dynamics_ros.tools.demonstration.tracking_motion import FRICTION_ERROR, MASS_ERROR
 
 STEP = 1e-3
 """Of the plant, s, as in simulated_arm."""
