@@ -14,13 +14,13 @@ AWAY, STILL = np.array([1.0, 0.8, -0.5, 0.0, 0.0, 0.0]), np.zeros((2, 6))
 FREE = np.full(6, np.inf), np.full(6, np.inf)
 
 
-def left_behind(away=AWAY):
-    """Return an arm that was activated again in mid-motion, after feedforward_node has gone on to the end."""
+def left_behind(away=AWAY, since=3 * SECOND):
+    """Return an arm that was activated again in mid-motion, ``since`` (ns) which feedforward_node has gone on."""
     arm = FollowedArm('pd_feedforward')
     arm.send([0.5, 3.0], [AT, AT + away], STILL, STILL)
     arm.run(SECOND)
     arm.reactivate()
-    arm.run(3 * SECOND)
+    arm.run(since)
     assert np.abs(arm.q - AT).max() < 0.5 * np.abs(away).max()
     return arm
 
@@ -44,7 +44,7 @@ def test_a_motion_that_begins_where_the_arm_stands_leaves_it_by_no_more_than_its
 
 
 def test_one_that_never_becomes_the_same_motion_is_refused_and_the_arm_is_held():
-    arm = left_behind()
+    arm = left_behind(since=SECOND)
     here = arm.q.copy()
     arm.send([0.0, 0.6, 1e3], [here, here + 0.4, here + 0.4], np.zeros((3, 6)), np.zeros((3, 6)))
     record = arm.run(round((LATEST_JOIN + 1.0) * SECOND))
@@ -70,6 +70,81 @@ def test_a_stream_that_is_elsewhere_moves_no_arm_that_was_activated_again():
     arm.run(300 * MS)
     assert not arm.silent and 'it leads to the trajectory from elsewhere' in arm.apart.reason
     assert np.abs(arm.q - here).max() < 0.02  # it sinks a little: it is heavier than its model
+
+
+def held_elsewhere(off, gains=1.0):
+    """Return an arm that is held ``off`` rad away from the last point, at which feedforward_node rests."""
+    arm = FollowedArm('pd_feedforward', tolerance=0.5, gains=gains, heavier=1.0)
+    arm.send([0.5, 1.5], [AT, AT + 0.1], STILL, STILL)
+    arm.run(2 * SECOND)
+    arm.hold_still, arm.qd, arm.q = True, np.zeros(6), arm.q - off * np.array([1.0, 1.0, -1.0, 0.0, 0.0, 0.0])
+    arm.reactivate()
+    arm.run(20 * MS)
+    arm.hold_still = False
+    arm.run(200 * MS)
+    return arm
+
+
+def assert_stands(arm):
+    """What follows moves no arm that stands, and has no torque of another motion."""
+    record = arm.run(SECOND)
+    assert not arm.silent and not arm.told
+    assert np.abs(record.torque - record.torque[0]).max() < 4.0  # friction at rest, of which the arm has none
+    assert np.abs(record.qd).max() < 0.1
+
+
+@pytest.mark.parametrize('gains', [1.0, 0.1], ids=['stiff', 'soft'])
+@pytest.mark.parametrize(('off', 'ahead'), [(0.27, 0.3), (0.27, 0.4), (0.45, 0.5), (0.09, 0.1), (0.09, 0.4)])
+def test_a_point_at_the_arms_own_position_moves_no_arm_that_stands(off, ahead, gains):
+    arm = held_elsewhere(off, gains)
+    arm.send([ahead], [arm.q], STILL[:1])
+    assert_stands(arm)
+
+
+@pytest.mark.parametrize('rates', [0, 1])
+@pytest.mark.parametrize(('rate', 'off'), [(10, 0.3), (30, 0.27), (100, 0.09)])
+def test_nor_does_a_stream_of_such_points(rate, off, rates):
+    arm = held_elsewhere(off, gains=0.1)
+    here, begun = arm.q.copy(), arm.now
+    for k in range(rate):
+        arm.send([0.1], [here], *[STILL[:1]] * rates, at=begun + round(k * SECOND / rate))
+    assert_stands(arm)
+
+
+@pytest.mark.parametrize(('off', 'first'), [(0.065, 0.1), (0.065, 0.2), (0.03, 0.05), (0.09, 0.3), (0.09, 0.5)])
+def test_nor_does_a_trajectory_that_begins_there(off, first):
+    arm = held_elsewhere(off)
+    arm.send([first, 30.0], [arm.q, arm.q], STILL, STILL)
+    assert_stands(arm)
+
+
+JOINTS = np.array([1.0, 0.9, -0.6, 0.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ('rate', 'delay', 'far', 'speed'), [(200, 20, 1.2, 3.0), (100, 20, 0.4, 6.0), (30, 10, 0.8, 3.0)]
+)
+@pytest.mark.parametrize('phase', [0.0, 0.125, 0.375, 0.5, 0.875])
+def test_feedforward_activated_again_in_a_stream_goes_on_with_the_moving_arm(rate, delay, far, speed, phase):
+    """To and fro, ``far`` rad with ``speed`` rad/s of the phase."""
+    arm, period = FollowedArm('pd_feedforward', tolerance=0.5), 2.0 * np.pi / speed
+    begun = arm.now
+    for k in range(round((2.0 * period + 2.5) * rate)):
+        s, v = 0.5 * far * (1.0 - np.cos(speed * k / rate)), 0.5 * far * speed * np.sin(speed * k / rate)
+        at = begun + round(k * SECOND / rate)
+        arm.send([0.0], [AT + s * JOINTS], [v * JOINTS], at=at, stamp=at, delay=delay)
+    arm.run(round((1.0 + phase * period) * 250) * 4 * MS)
+    before = arm.run(round(period * 250) * 4 * MS)
+    arm.pause_feedforward(20 * MS)
+    after = arm.run(SECOND)
+    assert not arm.told
+    assert largest_step(after) <= 2.0 * largest_step(before)
+    assert (np.abs(after.torque).max(axis=0) <= 1.2 * np.abs(before.torque).max(axis=0))[:3].all()
+
+
+def largest_step(record):
+    """Return the largest change of a torque from one state to the next, N m."""
+    return np.abs(np.diff(record.torque, axis=0)).max()
 
 
 def agreement(desired):
