@@ -288,8 +288,10 @@ class ControllerWatch(FollowingWatch):
         torques = [each for start in plan.alike for each in self._torques.get(start, ())]
         near = [each for each in torques if abs(stamp - each[0]) <= limit]
         found = [effort for of, motion, effort in near if self._distance(plan, stamp, of, motion) <= 2.0 + APART_DOUBT]
-        alike = [self._distance(plan, stamp, of, motion) <= 1.0 - APART_DOUBT for of, motion, _ in near]
-        return (found if fits is not False else []), bool(fits and found and all(alike))
+        # the other node's speed may be that of a lead from elsewhere, which has to be over then
+        still = [self._distance(plan, stamp, of, motion * [[1.0], [0.0]]) for of, motion, _ in near]
+        plan.apart = plan.apart or max(still, default=0.0) > 1.0 - APART_DOUBT
+        return (found if fits is not False else []), bool(fits and found and not plan.apart)
 
     def _distance(self, plan: Plan, stamp: int, of: int, motion: np.ndarray) -> float:
         """Return how far the motion of a torque is from that of this node, by ``APART``."""

@@ -33,7 +33,7 @@ class Plan:
         self.is_point = self.trajectory.is_point
         self.latest = self.end + self.is_point * round(STREAM * SECOND)  # time of its reception
         self.due: int | None = None  # stamp of the first state at or after the start
-        self.sure, self.begun, self.joined = True, False, False
+        self.sure, self.begun, self.joined, self.apart = True, False, False, False
         self.early = self.start  # from when on it may be followed
         self.alike = {self.start}  # starts of points of the same stream, whose torques may be added to each other
         velocity, acceleration = self._fastest()

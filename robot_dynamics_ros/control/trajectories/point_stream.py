@@ -154,6 +154,11 @@ class StreamPoint:
             self.goal = last.position + self._step
             self.passed = Point(last.time, last.position, velocity, np.full_like(velocity, np.nan))
 
+    @property
+    def end(self) -> np.ndarray:
+        """Position and velocity (2, n) where the motion comes to rest if no point follows."""
+        return np.array([self.goal, np.zeros_like(self.goal)])
+
     def enter(self, identity: int) -> None:
         """Record the point's trajectory in the stream."""
         self.stream.identities = *self.stream.identities[1 - REMEMBERED :], identity

@@ -8,6 +8,7 @@ import pytest
 
 from robot_dynamics_ros.control.trajectories.followed import LATEST_JOIN, Followed
 from robot_dynamics_ros.control.trajectories.motion_agreement import POSITION, VELOCITY, MotionAgreement
+from robot_dynamics_ros.control.trajectories.point_stream import Point, StreamPoint
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 
 AWAY, STILL = np.array([1.0, 0.8, -0.5, 0.0, 0.0, 0.0]), np.zeros((2, 6))
@@ -118,6 +119,20 @@ def test_nor_does_a_trajectory_that_begins_there(off, first):
     assert_stands(arm)
 
 
+@pytest.mark.parametrize('since', [400, 600])
+def test_a_lone_point_is_followed_once_a_lead_from_elsewhere_has_ended(since):
+    """feedforward_node comes from the middle of a motion, and passes the arm that is held."""
+    arm = left_behind(since=since * MS)
+    assert np.abs(arm.feedforward_motion[0] - arm.q).max() > 1.5 * POSITION
+    arm.send([0.3], [arm.q], STILL[:1])
+    waits = arm.run(100 * MS)
+    assert 'it leads to the trajectory from elsewhere' in arm.apart.reason
+    assert np.abs(waits.torque - waits.torque[0]).max() < 4.0
+    arm.run(SECOND)
+    assert_stands(arm)
+    assert arm.apart is None
+
+
 JOINTS = np.array([1.0, 0.9, -0.6, 0.0, 0.0, 0.0])
 
 
@@ -147,8 +162,8 @@ def largest_step(record):
     return np.abs(np.diff(record.torque, axis=0)).max()
 
 
-def agreement(desired):
-    return MotionAgreement(ROBOT, desired, FREE)
+def agreement(desired, limits=FREE):
+    return MotionAgreement(ROBOT, desired, limits)
 
 
 def plan_of(desired, begun=False):
@@ -216,3 +231,39 @@ def test_after_it_was_elsewhere_it_has_to_be_on_the_trajectory():
     assert ours.fault(plan, 20 * MS, near + 1.0, 20 * MS) is not None
     assert ours.fault(plan, 20 * MS, near, 20 * MS) is not None
     assert ours.fault(plan, 20 * MS, expected, 20 * MS) is None
+
+
+@pytest.mark.parametrize(
+    ('position', 'velocity', 'agrees'),
+    [
+        (0.0, 0.0, True),
+        (0.5, 1.9, True),  # on the way to the point, for 0.25 s
+        (0.5, 1.0, False),  # further than that
+        (-0.9 * POSITION, 1.9, True),
+        (-1.6 * POSITION, 1.9, False),  # on another way, at whatever speed
+        (0.5 + 1.6 * POSITION, 2.7, False),
+    ],
+)
+def test_a_motion_to_a_lone_point_is_on_the_way_there(position, velocity, agrees):
+    desired, motion = np.zeros((3, 6)), np.zeros((2, 6))
+    motion[:, 1] = position, velocity
+    assert (
+        agreement(desired, (np.full(6, np.inf), np.full(6, 8.0))).fault(lone(desired), 0, motion, 0) is None
+    ) == agrees
+
+
+def lone(desired):
+    """Return a plan to a lone point 0.5 rad away, passed with 0.2 rad/s."""
+    trajectory = Trajectory([1.0], np.full((1, 6), 0.5), np.full((1, 6), 0.2))
+    point = StreamPoint(Point(SECOND, *trajectory.last_point), None, np.zeros(6), FREE)
+    return Followed(0, 0, trajectory, desired, FREE, point=point)
+
+
+def test_after_it_was_elsewhere_it_has_to_rest_at_a_lone_point():
+    desired = np.zeros((3, 6))
+    desired[0] = 0.45
+    plan, ours = lone(desired), agreement(desired)
+    assert ours.fault(plan, 0, np.zeros((2, 6)), 0) is not None
+    assert ours.fault(plan, 0, np.array([[0.48] * 6, [0.1] * 6]), 0) is not None
+    assert ours.fault(plan, 0, np.array([[0.5] * 6, [0.2] * 6]), 0) is not None  # it goes on, and returns
+    assert ours.fault(plan, 0, np.array([[0.5] * 6, [0.0] * 6]), 0) is None
