@@ -111,14 +111,20 @@ class FollowingWatch(TorqueWatch):
         if before is not None:  # straight lines jump to another velocity at their ends
             starts.append(before.at(state.stamp)[:2])
         plan.begin(state.stamp, starts, before)
-        if before is not None and before.stands and len(plan.alike) > 1:
-            plan.starts += self.assumed(plan, state)
+        if before is not None and before.start in plan.alike:
+            plan.starts += self.assumed(plan, state) if before.begins_stream else []
+        elif before is not None and before.stands:
+            plan.starts += self.after_rest(plan, state)
 
     def references(self, plan: Plan, state: State) -> list[np.ndarray]:
         """Return the references (2, n) without a motion: measured states, or where another node may hold the arm."""
         still = np.zeros(self.arm.n)
         found = [still if state.qd is None else state.qd, np.zeros(self.arm.n)]
         return [np.array([state.q, qd]) for qd in found] + self.assumed(plan, state)
+
+    def after_rest(self, plan: Plan, state: State) -> list[np.ndarray]:
+        """Return the references (2, n) after a motion that is at rest, besides its own: another node holds the arm."""
+        return self.references(plan, state)
 
     def assumed(self, plan: Plan, state: State) -> list[np.ndarray]:
         """Return where a node that does not hold the arm may assume it on a short way to a trajectory."""
@@ -268,9 +274,11 @@ class ControllerWatch(FollowingWatch):
         held = [np.array([position, np.zeros(self.arm.n)]) for position in self._held_at(state)]
         return held + [np.array([state.q, qd]) for qd in measured]
 
-    def assumed(self, plan: Plan, state: State) -> list[np.ndarray]:
+    def after_rest(self, plan: Plan, state: State) -> list[np.ndarray]:
         """Return nothing: the node itself holds the arm."""
         return []
+
+    assumed = after_rest
 
     def _added(self, plan: Plan, stamp: int) -> tuple[list, bool]:
         """Return the torques that may be added along a trajectory, and whether one is for certain."""
@@ -280,8 +288,10 @@ class ControllerWatch(FollowingWatch):
         torques = [each for start in plan.alike for each in self._torques.get(start, ())]
         near = [each for each in torques if abs(stamp - each[0]) <= limit]
         found = [effort for of, motion, effort in near if self._distance(plan, stamp, of, motion) <= 2.0 + APART_DOUBT]
-        alike = [self._distance(plan, stamp, of, motion) <= 1.0 - APART_DOUBT for of, motion, _ in near]
-        return (found if fits is not False else []), bool(fits and found and all(alike))
+        # the other node's speed may be that of a lead from elsewhere, which has to be over then
+        still = [self._distance(plan, stamp, of, motion * [[1.0], [0.0]]) for of, motion, _ in near]
+        plan.apart = plan.apart or max(still, default=0.0) > 1.0 - APART_DOUBT
+        return (found if fits is not False else []), bool(fits and found and not plan.apart)
 
     def _distance(self, plan: Plan, stamp: int, of: int, motion: np.ndarray) -> float:
         """Return how far the motion of a torque is from that of this node, by ``APART``."""

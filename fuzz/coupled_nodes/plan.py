@@ -33,7 +33,7 @@ class Plan:
         self.is_point = self.trajectory.is_point
         self.latest = self.end + self.is_point * round(STREAM * SECOND)  # time of its reception
         self.due: int | None = None  # stamp of the first state at or after the start
-        self.sure, self.begun, self.joined = True, False, False
+        self.sure, self.begun, self.joined, self.apart = True, False, False, False
         self.early = self.start  # from when on it may be followed
         self.alike = {self.start}  # starts of points of the same stream, whose torques may be added to each other
         velocity, acceleration = self._fastest()
@@ -47,8 +47,11 @@ class Plan:
         self._last: tuple[int, np.ndarray] | None = None  # stamp and motion
         self.starts: list[np.ndarray] = []
         first = self.trajectory.last_point[1] if self.is_point else self.at(0)[1]
-        self._passing = np.abs(np.nan_to_num(first))
+        self._passing = self._step = np.abs(np.nan_to_num(first))
         self._joins_until = np.inf
+        # whether its stream has no velocity of its own yet
+        self.lacks_velocity = self.is_point and bool(np.isnan(first).any())
+        self.begins_stream, self.is_first = self.is_point and not np.nan_to_num(first).any(), True
 
     def time(self, stamp: int) -> float:
         """Return the time from the start, s."""
@@ -66,14 +69,17 @@ class Plan:
         if self.is_point and before.is_point and 0.0 < later <= STREAM + DOUBT and self.start - now <= STREAM * SECOND:
             self.early, self.alike, self.sure = 0, before.alike | self.alike, False
             step = np.abs(self.arm.distance(self.trajectory.first_position, before.trajectory.first_position))
-            self._passing = 2.0 * step / max(later - 0.01, 1e-3)
+            self._step = 2.0 * step / max(later - 0.01, 1e-3)
+            self._passing = np.maximum(self._step, before._step)
             self.bounds = np.maximum(self.bounds, [before.bounds[0] + self._passing, before.bounds[1]])
+            is_bounded = (self._passing > later * self.arm.acceleration).any() or before.is_first
+            self.begins_stream, self.is_first = before.begins_stream and self.lacks_velocity and bool(is_bounded), False
 
     def begin(self, stamp: int, starts: list[np.ndarray], before: 'Plan | None') -> None:
         """Begin at one of the states ``starts`` (2, n), at the reference of the plan ``before``, or on the trajectory.
 
-        A state with NaN for its velocity is at rest near the place from where the first point is reached by a constant
-        acceleration.
+        A state with NaN for its velocity is near the place from where the first point is reached by a constant
+        acceleration, with some of its velocity.
         """
         self.begun, self.starts = True, starts
         first = max(self.trajectory.start, self.time(stamp) + MIN_LEAD)
@@ -137,5 +143,5 @@ class Plan:
         """Return whether a motion is at one of the references at which this may begin."""
         if np.isfinite(start).all():
             return self._equal(motion[:2], start)
-        near = np.abs(self.arm.distance(motion[0], start[0])) <= 0.5 * KNOWN_WAY * self._passing + EXACT
-        return bool(near.all() and (np.abs(motion[1]) <= EXACT).all())
+        near = np.abs(self.arm.distance(motion[0], start[0])) <= KNOWN_WAY * self._passing + EXACT
+        return bool(near.all() and (np.abs(motion[1]) <= self._passing + EXACT).all())

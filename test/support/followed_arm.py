@@ -1,6 +1,7 @@
-"""An arm 10 % heavier than its model, with torque_controller's law and that of feedforward_node, without processes.
+"""An arm with torque_controller's law and that of feedforward_node, without processes.
 
-States and commands take their time, and so do trajectories; the clock is that of the arm.
+Unless told otherwise it is 10 % heavier than its model. States and commands take their time, and so do trajectories;
+the clock is that of the arm.
 """
 
 from typing import NamedTuple
@@ -45,26 +46,37 @@ class Record(NamedTuple):
 class FollowedArm:
     """The arm and its nodes; it has been held at ``AT`` by ``law`` for a while, so that it has sunk a little.
 
-    States come ``state_delay`` and commands ``command_delay`` ms late.
+    States come ``state_delay`` and commands ``command_delay`` ms late. ``gains`` are a share of the documented ones,
+    and the arm is ``heavier`` by this factor.
     """
 
     age_limit = AGE_LIMIT
 
-    def __init__(self, law: str, state_delay: int = 0, command_delay: int = 0, tolerance: float = TOLERANCE):
+    def __init__(
+        self,
+        law: str,
+        state_delay: int = 0,
+        command_delay: int = 0,
+        tolerance: float = TOLERANCE,
+        gains: float = 1.0,
+        heavier: float = HEAVIER,
+    ):
         self.told: list[str] = []
         self._with_feedforward, self._late = (
             law == 'pd_feedforward',
             (state_delay * MS // TICK, command_delay * MS // TICK),
         )
         self.effort, self._answered, self._plan = np.zeros(6), -np.inf, None
-        held = self._blended(lambda robot: Hold(robot, STIFFNESS, DAMPING))
-        control = self._blended(lambda robot: JointSpaceControl(robot, law, STIFFNESS, DAMPING, BANDWIDTH))
+        stiffness, damping = gains * STIFFNESS, gains * DAMPING
+        self._heavier = heavier
+        held = self._blended(lambda robot: Hold(robot, stiffness, damping))
+        control = self._blended(lambda robot: JointSpaceControl(robot, law, stiffness, damping, BANDWIDTH))
         position = HoldPosition(ROBOT, tolerance, self.told.append)
-        self.desired, self._of_feedforward = np.zeros((2, 3, 6))
+        self.desired, self.feedforward_motion = np.zeros((2, 3, 6))
         self.desired[0] = AT
         self.follower, self.feedforward = (
             TrajectoryFollower(ROBOT, motion, tolerance, self.told.append, LIMITS[1])
-            for motion in (self.desired, self._of_feedforward)
+            for motion in (self.desired, self.feedforward_motion)
         )
         self._agreement = MotionAgreement(ROBOT, self.desired, self.follower.start.limits)
         self.apart, self._motion = None, np.zeros((2, 6))
@@ -72,14 +84,15 @@ class FollowedArm:
         self._law = JointSpaceLaw(self.follower, self.desired, control, held, source, position)
         self.follower.may_begin, self.follower.start.held = self._law.may_begin, position.at
         terms = self._blended(lambda robot: Compensation(robot, TERMS))
-        self._feedforward_law = FeedforwardLaw(self.feedforward, self._of_feedforward, terms, False)
+        self._feedforward_law = FeedforwardLaw(self.feedforward, self.feedforward_motion, terms, False)
         self._states, self._used = (MeasuredState(*np.zeros((2, 6))), MeasuredState(*np.zeros((2, 6)))), None
         self.now, self.q, self.qd, self._torque = 1000 * SECOND, AT.copy(), np.zeros(6), np.zeros(6)
         self._measured, self._commands, self._messages, self._record = [], [], [], []
-        self.silent, self.hold_still, self._activated = 0, False, False
+        self.silent, self.hold_still, self._activated = 0, False, [False, False]
+        self.feedforward_is_active = True
         self.run(2 * TICK)
         for _ in range(20):
-            self.q = AT + (1.0 - HEAVIER) * ROBOT.gravity_torque(self.q) / STIFFNESS
+            self.q = AT + (1.0 - heavier) * ROBOT.gravity_torque(self.q) / stiffness
         self.run(25 * TICK)
 
     def send(self, *points, at: int | None = None, delay: float = 0.0, stamp: int = 0) -> None:
@@ -98,7 +111,14 @@ class FollowedArm:
     def reactivate(self) -> None:
         """Activate torque_controller again."""
         self._law.stop_following()
-        self._activated = True
+        self._activated[1] = True
+
+    def pause_feedforward(self, duration: int) -> None:
+        """Activate feedforward_node again after so many ns."""
+        self._feedforward_law.stop_following()
+        self.feedforward_is_active = False
+        self.run(duration)
+        self.feedforward_is_active, self._activated[0] = True, True
 
     def fault(self, stamp, plan):
         """Return why there is no feedforward torque along a trajectory."""
@@ -121,7 +141,7 @@ class FollowedArm:
         self._record.append((self.now * 1e-9, acting, self.qd, self.desired.copy()))
         h = TICK * 1e-9 / STEPS
         for _ in range(0 if self.hold_still else STEPS):
-            self.qd = self.qd + h * ROBOT.forward_dynamics(self.q, self.qd, (torque - 2.0 * self.qd) / HEAVIER)
+            self.qd = self.qd + h * ROBOT.forward_dynamics(self.q, self.qd, (torque - 2.0 * self.qd) / self._heavier)
             self.q = self.q + h * self.qd
         self.now += TICK
 
@@ -131,7 +151,7 @@ class FollowedArm:
             self._messages.remove(message)
             _, sent, stamp, trajectory = message
             given = self.now if stamp or trajectory.duration else sent
-            for follower in (self.feedforward, self.follower):
+            for follower in (self.feedforward, self.follower)[not self.feedforward_is_active :]:
                 follower.receive(trajectory, stamp or sent, given, True, sent, as_sent=not stamp)
 
     def _answer(self, stamp: int, q, qd) -> None:
@@ -140,13 +160,14 @@ class FollowedArm:
             state.q[:], state.qd[:] = q, qd
             state.pause = np.inf if self._used is None else (stamp - self._used) * 1e-9
             state.resumed = state.pause > 0.02
-        if self._activated:
-            self._activated, self._states[1].pause, self._states[1].resumed = False, np.inf, True
-        if self._with_feedforward:
+        for k, state in enumerate(self._states):
+            if self._activated[k]:
+                self._activated[k], state.pause, state.resumed = False, np.inf, True
+        if self._with_feedforward and self.feedforward_is_active:
             torque = np.zeros(6)
             if self._feedforward_law.torque(self._states[0], torque) is TORQUE:
                 self.effort, self._answered, self._plan = torque, stamp, self.feedforward.plan
-                self._motion[:] = self._of_feedforward[:2]
+                self._motion[:] = self.feedforward_motion[:2]
         torque = np.zeros(6)
         if self._law.torque(self._states[1], torque) is TORQUE:
             self._torque, self._used = torque, stamp

@@ -36,10 +36,11 @@ class Followed:
 
     The thread that follows writes: ``has_state``, a state arrived after the trajectory; ``due_since``, stamp of the
     first state at or after the start, ns; ``in_force``, it has replaced the trajectory before it; ``begun``, its motion
-    was sampled; ``dropped``, the reason why it is not followed any more; ``stretched``, the joint for whose limits, and
-    by how many s, the lead is longer than asked; ``apart``, why a feedforward torque was that of another lead. The
-    other one writes ``is_replaced``: another one came before it was in force; and ``later_than``, the start of an
-    earlier copy of the same trajectory, ns.
+    was sampled; ``dropped``, the reason why it is not followed any more; ``is_assumed``, it begins where another node
+    is assumed to hold or move the arm; ``stretched``, the joint for whose limits, and by how many s, the lead is longer
+    than asked; ``apart``, why a feedforward torque was that of another lead. The other one writes ``is_replaced``:
+    another one came before it was in force; and ``later_than``, the start of an earlier copy of the same trajectory,
+    ns.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class Followed:
         self.first_time, self._last_time = float(segments.starts[0]), float(segments.starts[-1])
         self.has_state = self.in_force = self.begun = self.is_replaced = False
         self.due_since = self.later_than = 0
-        self.stands = False
+        self.is_assumed = False
         self.dropped: Result | None = None
         self.apart: Result | None = None
         self.stretched: tuple[int, float] | None = None
@@ -88,6 +89,11 @@ class Followed:
     def continues(self, before: 'Followed') -> bool:
         """Return whether it is a later point of the stream of ``before``."""
         return self.point is not None and before.point is not None and self.point.stream is before.point.stream
+
+    @property
+    def begins_stream(self) -> bool:
+        """Whether it is a point whose stream has no velocity yet."""
+        return self.point is not None and self.point.is_beginning
 
     def rests(self, t: float) -> bool:
         """Return whether the motion is over at ``t`` s."""

@@ -8,9 +8,14 @@ another lag. A torque is that of the motion q', qd' of its node, which for each 
 
 q and qd are the motion of this node, or the reference in force as long as the trajectory has not begun; qd_t is the
 velocity of the trajectory without a lead. L is the largest difference of two lags, 0 for a trajectory of several
-points. c is 1 before the motion begins and 2 afterwards: of two leads one may last longer. Once this does not hold for
-a trajectory of several points, q' and qd' have to be those of the trajectory itself as well: the other node's lead is
-over, and its acceleration in no torque.
+points. c is 1 before the motion begins and 2 afterwards: of two leads one may last longer. On the way to a lone point,
+whatever the velocity of the other node, q' is no further beside the way from q to the point q_t than
+
+    d = c POSITION + L max(|qd|, |qd_t|)
+
+Once this does not hold, q' and qd' have to be those of the trajectory itself as well, or of the lone point at rest: the
+other node's lead is over, and its acceleration in no torque. In a stream no lead is over before the next one begins,
+and each point is judged anew.
 """
 
 import numpy as np
@@ -33,21 +38,34 @@ AGREES = -1
 """Result of ``_apart``: no joint is."""
 
 
-@compiled(given='trajectory other share lag')
+@compiled(given='trajectory other share lag lone')
 def _apart(
-    turn: Vector, acceleration_limit: Vector, own: Matrix, trajectory: Matrix, other: Matrix, share: float, lag: float
+    turn: Vector,
+    acceleration_limit: Vector,
+    own: Matrix,
+    trajectory: Matrix,
+    other: Matrix,
+    share: float,
+    lag: float,
+    lone: bool,
 ) -> int:
     """Return a joint whose motion ``other`` (2, n) is not ``own`` (3, n) on its way to ``trajectory``, or AGREES.
 
-    ``turn`` and ``acceleration_limit`` are (n); ``share`` is c, and ``lag`` L in s.
+    ``turn`` and ``acceleration_limit`` are (n); ``share`` is c, and ``lag`` L in s. ``lone``: the way is that to a
+    lone point.
     """
     for j in range(turn.shape[0]):
-        distance, fastest = other[0, j] - own[0, j], max(abs(own[1, j]), abs(other[1, j]))
+        distance, way = other[0, j] - own[0, j], trajectory[0, j] - own[0, j]
         if turn[j] > 0.0:
             distance -= turn[j] * np.floor(distance / turn[j] + 0.5)
+            way -= turn[j] * np.floor(way / turn[j] + 0.5)
+        near = abs(distance) <= share * POSITION + lag * max(abs(own[1, j]), abs(other[1, j]))
+        if lone:
+            beside = share * POSITION + lag * max(abs(own[1, j]), abs(trajectory[1, j]))
+            near = near and min(way, 0.0) - beside <= distance <= max(way, 0.0) + beside
         room = share * VELOCITY + (lag * acceleration_limit[j] if lag > 0.0 else 0.0)
         slowest, quickest = min(own[1, j], trajectory[1, j]) - room, max(own[1, j], trajectory[1, j]) + room
-        if not (abs(distance) <= share * POSITION + lag * fastest and slowest <= other[1, j] <= quickest):
+        if not (near and slowest <= other[1, j] <= quickest):
             return j
     return AGREES
 
@@ -59,7 +77,7 @@ class MotionAgreement:
         """Compare with ``desired`` (3, n), into which this node writes its motion within the ``limits`` of leads."""
         n = robot.nv
         self._names, self._turn, self._desired = robot.joint_names, turns(robot), desired
-        then = np.zeros((3, n)), np.zeros((2, n)), 0.0, 0.0
+        then = np.zeros((3, n)), np.zeros((2, n)), 0.0, 0.0, False
         self._apart = bound(_apart, self._turn, limits[1], desired, then=then)
         self._lag = LONGEST_GAP * 1e-9
 
@@ -70,10 +88,11 @@ class MotionAgreement:
         """
         if plan.begun and of != stamp:
             plan.sample_at(of)
-        expected, lag = plan.expect(plan.time(of)), 0.0 if plan.point is None else self._lag
-        joint = self._apart(expected, motion, 2.0 if plan.begun else 1.0, lag)
-        if joint == AGREES and plan.apart is not None and plan.point is None:
-            joint = self._leads(expected, motion)
+        expected, point = plan.expect(plan.time(of)), plan.point
+        lone = point is not None and not point.period
+        joint = self._apart(expected, motion, 2.0 if plan.begun else 1.0, self._lag if point else 0.0, lone)
+        if joint == AGREES and plan.apart is not None and (point is None or lone):
+            joint = self._leads(expected[:2] if point is None else point.end, motion)
         away = nearest(motion[0] - self._desired[0], self._turn)
         if plan.begun and of != stamp:
             plan.sample_at(stamp)
@@ -89,7 +108,7 @@ class MotionAgreement:
         return plan.apart
 
     def _leads(self, trajectory: np.ndarray, motion: np.ndarray) -> int:
-        """Return a joint whose ``motion`` (2, n) is not that of the ``trajectory`` (3, n) itself, or AGREES."""
+        """Return a joint whose ``motion`` (2, n) is not that of the ``trajectory`` (2, n) itself, or AGREES."""
         away = np.array([nearest(motion[0] - trajectory[0], self._turn), motion[1] - trajectory[1]])
         leads = (np.abs(away) > ALREADY_THERE).any(axis=0)
         return int(np.argmax(leads)) if leads.any() else AGREES

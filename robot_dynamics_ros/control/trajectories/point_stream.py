@@ -112,6 +112,9 @@ class StreamPoint:
         Where the motion comes to rest if no point follows: the point's position, on the turn of ``passed``.
     period : float
         Time since the point before, s; 0 for the first one.
+    is_beginning : bool
+        Whether the stream has not had a velocity of its own yet: at a first point without one, and as long as the
+        velocities from there are half known, or bounded.
     """
 
     def __init__(
@@ -138,15 +141,23 @@ class StreamPoint:
         self.point: Point = point
         self.passed = point
         self.goal = point.position
+        self.is_beginning = before is None and not np.nan_to_num(point.velocity).any()
         if before is not None and not point.has_velocity:
             # before its first point a stream was at rest, as long as after it
             since = before.period or self.period
             fastest, change = limits[0], LARGEST_CHANGE * since * limits[1]
             earlier = np.nan_to_num(before.passed.velocity)
             velocity = (self._step + before._step) / (self.period + since)
-            velocity = np.clip(np.clip(velocity, earlier - change, earlier + change), -fastest, fastest)
+            bounded = np.clip(velocity, earlier - change, earlier + change)
+            self.is_beginning = before.is_beginning and bool(not before.period or (bounded != velocity).any())
+            velocity = np.clip(bounded, -fastest, fastest)
             self.goal = last.position + self._step
             self.passed = Point(last.time, last.position, velocity, np.full_like(velocity, np.nan))
+
+    @property
+    def end(self) -> np.ndarray:
+        """Position and velocity (2, n) where the motion comes to rest if no point follows."""
+        return np.array([self.goal, np.zeros_like(self.goal)])
 
     def enter(self, identity: int) -> None:
         """Record the point's trajectory in the stream."""

@@ -5,9 +5,13 @@ The reference in force is, at the stamp of the state at which a trajectory begin
 1. what the trajectory before is there, at rest after its last point;
 2. the position at which a controller holds the arm, at rest: measuring it again would drop the position error that
    carries what the model lacks;
-3. where another node holds the arm, and the way to the trajectory is shorter than ``KNOWN_WAY``: the trajectory itself,
-   or a place from which its first point is reached from rest by a constant acceleration, if the arm is near it;
+3. where another node holds or moves the arm, and the way to the trajectory is shorter than ``KNOWN_WAY``: the
+   trajectory itself, or a place from which its first point is reached by a constant acceleration, if the arm is near;
 4. the measured state.
+
+Where another node holds the arm, a trajectory at rest after its last point commands no arm: that node may have been
+activated again, and hold it elsewhere. A short way is then that of 3. If the arm is further than ``POSITION`` from the
+last point, or twice as far as from the trajectory that begins, a longer way is that of 4.
 """
 
 from collections.abc import Callable
@@ -20,6 +24,7 @@ from robot_dynamics_ros.control.law import INTERRUPTION, MeasuredState
 from robot_dynamics_ros.control.trajectories.followed import Followed
 from robot_dynamics_ros.control.trajectories.lead import MIN_LEAD, OUTSIDE, TOO_LONG, Limits
 from robot_dynamics_ros.control.trajectories.motion_agreement import POSITION
+from robot_dynamics_ros.control.trajectories.point_stream import LONGEST_GAP
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.robot import Robot
@@ -99,17 +104,21 @@ class TrajectoryStart:
         earliest = max(plan.first_time, t + MIN_LEAD)
         if plan.point is not None:
             earliest = plan.point.earliest(t, plan.first_time, state.period)
-        expected, moves = plan.expect(t), self.write_reference(before, state)
-        stands = moves and before is not None and before.stands and plan.continues(before)
-        if self.held is None and (stands or not moves) and earliest - t < KNOWN_WAY:
-            away = earliest - t if t < plan.first_time or plan.point else 0.0
-            if stands or self._is_near(state.q, expected[0] - 0.5 * away * expected[1]):
-                plan.stands = self._assume(expected, away)
+        expected, in_force = plan.expect(t), before if self.write_reference(before, state) else None
+        assumed, moves = None, in_force is not None
+        if self.held is None and self._is_in_doubt(plan, in_force, state):
+            if earliest - t < KNOWN_WAY:
+                assumed = self._assumed(plan, t, earliest, state, in_force)
+            if in_force is not None and not plan.continues(in_force) and not self._is_led(state.q, expected[0]):
+                moves = False
+                self._measure(state)
         remaining = (earliest if moves else plan.first_time) - t
         k = self._farther(expected[0], state.q, max(remaining, 0.0), moves)
-        self.goes_on = moves and k == NEAR
+        self.goes_on = in_force is not None and k == NEAR
         if k != NEAR:
             return self._too_far(k, expected[0], state.q)
+        if assumed is not None:
+            plan.is_assumed, self._desired[:] = True, assumed
         found = plan.join(t, earliest)
         if found > TOO_LONG:
             return ''
@@ -137,25 +146,55 @@ class TrajectoryStart:
             if not state.resumed or not self.fault(state.q):
                 return True
         held = self.held(state) if self.held else None
-        desired[0] = state.q if held is None else held
-        desired[1] = state.qd if held is None and state.has_velocity else 0.0
-        desired[2] = 0.0
+        if held is None:
+            self._measure(state)
+        else:
+            desired[0], desired[1:] = held, 0.0
         return False
 
-    def _is_near(self, q: np.ndarray, place: np.ndarray) -> bool:
-        """Return whether the arm at q (n) may be held at a place (n), but for its position error."""
-        return bool((np.abs(nearest(q - place, self._turn)) <= POSITION).all())
+    def _measure(self, state: MeasuredState) -> None:
+        """Write the measured state as the reference."""
+        self._desired[0], self._desired[1:] = state.q, 0.0
+        if state.has_velocity:
+            self._desired[1] = state.qd
 
-    def _assume(self, expected: np.ndarray, away: float) -> bool:
-        """Write a reference on the trajectory, or from which its first state (3, n) is reached in ``away`` s.
+    def _distance(self, q: np.ndarray, place: np.ndarray) -> float:
+        """Return the largest distance of a joint of the arm at q (n) from a place (n)."""
+        return float(np.abs(nearest(q - place, self._turn)).max())
 
-        Returns whether it stands at that state.
+    def _is_in_doubt(self, plan: Followed, before: Followed | None, state: MeasuredState) -> bool:
+        """Return whether another node may hold or move the arm elsewhere than where the motion ``before`` is."""
+        if before is None:
+            return True
+        if plan.continues(before):
+            return before.is_assumed and before.begins_stream
+        return before.rests(before.time(state.stamp))
+
+    def _is_led(self, q: np.ndarray, first: np.ndarray) -> bool:
+        """Return whether the arm at q (n) is held at the reference, and not at the ``first`` position (n) of a plan."""
+        away = self._distance(q, self._desired[0])
+        return away <= POSITION and away <= 2.0 * self._distance(q, first)
+
+    def _assumed(
+        self, plan: Followed, t: float, earliest: float, state: MeasuredState, before: Followed | None
+    ) -> np.ndarray | None:
+        """Return the reference (3, n) of a short way to ``plan``, or None where the arm is not near it.
+
+        It is the trajectory itself, or from where its first state is reached by a constant acceleration, with as much
+        of its velocity as each joint has already. A point of a stream may be late: then the arm may be further away by
+        as much as it moves meanwhile. Another point of the stream of ``before`` has an arm that was near.
         """
-        self._desired[:] = expected
-        if away:
-            self._desired[0] -= 0.5 * away * expected[1]
-            self._desired[1:] = 0.0
-        return bool(away) and not expected[1].any()
+        q, qd, qdd = plan.expected
+        if t >= plan.first_time and plan.point is None:
+            assumed, room = np.array([q, qd, qdd]), POSITION
+        else:
+            measured = state.qd if state.has_velocity else np.zeros_like(qd)
+            begins = np.clip(measured, np.minimum(qd, 0.0), np.maximum(qd, 0.0))
+            assumed = np.array([q - 0.5 * (earliest - t) * (begins + qd), begins, np.zeros_like(qd)])
+            late = 0.0 if plan.point is None else LONGEST_GAP * 1e-9
+            room = POSITION + late * float(np.abs(measured).max())
+        streams = before is not None and plan.continues(before)
+        return assumed if streams or self._distance(state.q, assumed[0]) <= room else None
 
     def _too_far(self, k: int, expected, q) -> str:
         """Return that joint ``k`` is too far from the expected position."""

@@ -108,18 +108,103 @@ def test_the_way_to_a_later_first_point_begins_at_the_measured_state(met):
     assert one.at(2.0) is TORQUE and one.desired[0] == pytest.approx([1.0] * 3, abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ('qd', 'begins'),
+    [
+        (ZERO, ZERO),
+        ([0.2, 0.05, 0.1], [0.2, 0.05, 0.1]),  # on their way to the velocity of the point
+        ([0.5, -0.2, 0.0], [0.3, 0.0, 0.0]),  # faster, or in the other direction
+    ],
+)
 @pytest.mark.parametrize('left', [0.29, 0.01])
-def test_a_short_way_of_an_arm_that_another_node_holds_begins_at_the_trajectory(left):
+def test_a_short_way_of_an_arm_that_another_node_holds_begins_at_the_trajectory(left, qd, begins):
     """The measured position lacks the position error with which that node carries the arm."""
     first, speed = np.array([0.05, 0.03, 0.04]), np.array([0.3, 0.2, 0.1])
     one = following([1.0, 2.0], [first, first + 0.25], [speed, speed])
-    assert one.at(1.0 - left, [0.02, -0.03, 0.04], [0.5, -0.2, 0.1]) is TORQUE
+    assert one.at(1.0 - left, [0.02, -0.03, 0.04], qd) is TORQUE
     away = max(left, MIN_LEAD)
-    assert one.desired == pytest.approx(np.array([first - 0.5 * away * speed, ZERO, ZERO]), abs=1e-12)
+    place = first - 0.5 * away * (begins + speed)
+    assert one.desired == pytest.approx(np.array([place, begins, ZERO]), abs=1e-12)
     assert one.at(1.0 - left + away) is TORQUE
     then = np.zeros((3, 3))
     Trajectory([1.0, 2.0], [first, first + 0.25], [speed, speed]).sample(1.0 - left + away, *then)
     assert one.desired == pytest.approx(then, abs=1e-9)
+
+
+def resting(q, first, way, held=None):
+    """Return a follower at rest at 0, of an arm at q, after a trajectory that leads on from ``first`` (n) began."""
+    one = following([0.0, 1.0], [ZERO, ZERO], [ZERO, ZERO])
+    one.follower.start.held = held
+    for t in (0.0, 1.5, 2.99):
+        assert one.at(t) is TORQUE
+    one.receive([way, way + 1.0], [first, [0.2] * 3], [ZERO, ZERO], start=3.0)
+    assert one.at(3.0, q, [0.01, 0.0, 0.0]) is TORQUE
+    return one
+
+
+@pytest.mark.parametrize('q', [[0.3, 0.3, -0.3], [0.09, 0.0, 0.0], ZERO])
+@pytest.mark.parametrize('way', [0.0, 0.1, 0.29])
+def test_after_a_rest_a_short_way_begins_at_the_trajectory_where_the_arm_is_near_that(q, way):
+    """That node may have been activated again: it holds the arm, and not the last point."""
+    first = np.add(q, [0.05, 0.0, 0.0])
+    assert resting(q, first, way).desired[:2] == pytest.approx(np.array([first, ZERO]), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ('q', 'first', 'begins'),
+    [
+        ([0.11, 0.0, 0.0], [0.2, 0.0, 0.0], 'measured'),  # further from the last point than a position error
+        ([0.0, 0.0, -0.3], [0.0, 0.0, -0.3], 'measured'),
+        ([0.09, 0.0, 0.0], [0.1, 0.0, 0.0], 'measured'),  # held at the next one
+        ([0.09, 0.0, 0.0], [0.02, 0.0, 0.0], 'at rest'),
+        ([0.09, 0.0, 0.0], ZERO, 'at rest'),
+        ([0.02, 0.0, 0.0], [-0.05, 0.05, 0.0], 'at rest'),
+    ],
+)
+def test_after_a_rest_a_longer_way_begins_there_only_where_the_arm_is_held_there(q, first, begins):
+    wanted = [q, [0.01, 0.0, 0.0], ZERO] if begins == 'measured' else [ZERO] * 3
+    assert resting(q, first, 0.5).desired == pytest.approx(np.array(wanted), abs=1e-12)
+
+
+@pytest.mark.parametrize('way', [0.1, 0.5])
+def test_after_a_rest_a_node_that_holds_the_arm_itself_begins_there(way):
+    one = resting([0.2, 0.0, 0.0], [0.2, 0.0, 0.0], way, held=lambda state: None)
+    assert one.desired == pytest.approx(np.zeros((3, 3)), abs=1e-12)
+
+
+def test_a_trajectory_that_is_refused_after_a_rest_elsewhere_leaves_the_node_at_rest():
+    """It runs away faster than the arm may."""
+    one = Following(robot=ROBOT, acceleration_limit=1.0, tolerance=0.5)
+    one.receive([0.0, 1.0], [ZERO, ZERO], [ZERO, ZERO])
+    assert one.at(0.0) is TORQUE and one.at(2.0) is TORQUE
+    one.receive([0.3, 9.3], [[0.2] * 3, [0.2, 4.7, 0.2]], start=3.0)
+    assert one.at(3.0, [0.2, 0.2, 0.2]) is TORQUE and one.desired.tolist() == [ZERO] * 3
+    (reason,) = one.told
+    assert 'does not reach it in time' in reason and reason.endswith('the one before goes on')
+
+
+def test_a_point_that_continues_a_stream_begins_where_the_one_before_rests():
+    """The motion is that of a stream, however far behind the arm is."""
+    one = following([0.1], [[0.05] * 3], [[0.001] * 3])
+    for t in (0.0, 0.2):
+        assert one.at(t) is TORQUE
+    one.receive([0.1], [[0.08] * 3], [ZERO], start=0.2)
+    assert one.at(0.2, [-0.15] * 3) is TORQUE
+    assert one.desired[0] == pytest.approx([0.05] * 3, abs=1e-3)
+
+
+def test_a_stream_of_a_moving_arm_is_led_by_no_acceleration_before_it_has_a_velocity_of_its_own():
+    """Its first differences are bounded by the acceleration limits, as if it had been at rest before."""
+    one, speed = Following(acceleration_limit=4.0, tolerance=0.5), np.array([1.0, -0.5, 0.0])
+    velocities = []
+    for k in range(60):
+        t = 0.01 * k
+        if k % 2 == 0:
+            one.receive([0.0], [t * speed], start=t, sent=t)
+        assert one.at(t + 0.004, (t - 0.1) * speed, speed) is TORQUE
+        assert np.abs(one.desired[2]).max() < 1.0
+        velocities.append(one.desired[1].copy())
+    assert velocities[0].tolist() == ZERO and velocities[-1] == pytest.approx(speed, rel=0.06)
 
 
 def test_where_the_arm_is_held_is_the_reference_and_not_where_it_is_measured():

@@ -178,6 +178,26 @@ def test_deactivated_it_is_silent_with_a_reason_and_activated_it_follows_a_new_t
     assert messages == ['not active'] * 3
 
 
+@pytest.mark.parametrize('way', [0.1, 0.5])
+def test_after_its_last_point_it_leads_no_arm_that_is_held_elsewhere(graph, start, way):
+    """torque_controller was activated again there: nothing leads from the last point to where the arm is."""
+    graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, A, REST, REST), (0.5, A, REST, REST)))
+    assert_torque(answer(graph, start), A, REST, REST)
+    assert_torque(answer(graph, at(start, 0.8)), A, REST, REST)
+    here = A + 0.3
+    graph.follow(NODE, ros.trajectory(NAMES, at(start, 1.0), (way, here, REST, REST), (20.0, here, REST, REST)))
+    for elapsed in (1.0, 1.05):
+        assert_torque(answer(graph, at(start, elapsed), here), here, REST, REST)
+
+
+def test_activated_in_a_stream_it_begins_with_the_velocity_of_the_moving_arm(graph, start):
+    graph.restart(NODE)
+    graph.follow(NODE, ros.trajectory(NAMES, start, (0.1, A, RATE_B)))
+    before = A - 0.1 * RATE_B
+    assert_torque(answer(graph, start, before + 0.01, RATE_B), before, RATE_B, REST)
+    assert_torque(answer(graph, at(start, 0.05)), 0.5 * (before + A), RATE_B, REST)
+
+
 def test_configured_again_with_other_parameters(graph, start):
     with graph.parameters(NODE, compensation=['gravity'], gravity=[0.0, 9.81, 0.0]):
         message, motion = quintic(start)
