@@ -257,7 +257,7 @@ class PayloadGravityInput:
             return ''
         if not unknown:
             return self._unsettled()
-        if self._topics.publishers(unknown[0]):
+        if not self._topics.has_ended(unknown[0]):
             return f'waiting for {unknown[0]}: activate dynamics_server'
         return (
             f'waiting for {unknown[0]}: start dynamics_server, or set await_payload_gravity to false for an arm '

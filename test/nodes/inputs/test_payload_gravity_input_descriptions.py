@@ -1,0 +1,61 @@
+"""Payload and gravity of a node beside a server that a test plays."""
+
+from types import SimpleNamespace
+
+from support.payload_gravity_followers import Follower
+
+import pytest
+from geometry_msgs.msg import Vector3
+
+from robot_dynamics_interfaces.msg import GravityState, PayloadState
+from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import KINDS
+from robot_dynamics_ros.nodes.lifecycle.base_node import BaseNode
+from robot_dynamics_ros.nodes.process.qos import WITH_LIVELINESS
+
+WALL = 0.0, 9.81, 0.0
+JUST_STARTED = 'waiting for payload_state: dynamics_server has just started, and nodes may hold what was set before'
+
+
+class Server(BaseNode):
+    """Publishes what a test says, as a dynamics_server would."""
+
+    def __init__(self, **options):
+        super().__init__('hand', **options)
+        self.on = {topic: self.create_publisher(kind, topic, WITH_LIVELINESS) for topic, kind in KINDS.items()}
+
+    def assume(self, settled):
+        """Publish no payload, and gravity on a wall, which nobody has set."""
+        x, y, z = WALL
+        vector = Vector3(x=x, y=y, z=z)
+        self.on['payload_state'].publish(PayloadState(assumed=True, settled=settled))
+        self.on['gravity_state'].publish(GravityState(gravity=vector, before=vector, assumed=True, settled=settled))
+
+
+@pytest.fixture
+def server(process):
+    return process.node(Server)
+
+
+def event(count, change):
+    return SimpleNamespace(alive_count=count, alive_count_change=change)
+
+
+@pytest.mark.parametrize('count', [0, -1], ids=['known', 'dead before the subscription'])
+def test_a_server_that_was_killed_before_its_first_message_has_to_be_started(process, server, count):
+    """The graph has its publishers for up to 20 s."""
+    follower = process.node(Follower)
+    follower.start()
+    waiting = 'waiting for payload_state: activate dynamics_server'
+    process.spin_until(lambda: follower.payload_gravity.missing == waiting, 'the reason')
+    topics = follower.payload_gravity_topics
+    topics._on_liveliness('payload_state')(event(count, -1))
+    follower.payload_gravity.look()
+    assert follower.payload_gravity.missing.startswith('waiting for payload_state: start dynamics_server')
+    assert topics.publishers('payload_state') == 1
+    follower.trigger_deactivate()
+    follower.trigger_cleanup()
+    follower.start()
+    assert follower.payload_gravity.missing.startswith('waiting for payload_state: start dynamics_server')
+    topics._on_liveliness('payload_state')(event(count + 1, 1))
+    follower.payload_gravity.look()
+    assert follower.payload_gravity.missing == waiting
