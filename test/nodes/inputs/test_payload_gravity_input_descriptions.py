@@ -1,8 +1,8 @@
-"""Payload and gravity of a node beside a server that a test plays."""
+"""Payload and gravity of a node whose robot is described otherwise: what was in force goes on, without another wait."""
 
 from types import SimpleNamespace
 
-from support.payload_gravity_followers import Follower
+from support.payload_gravity_followers import Follower, mass_of
 
 import pytest
 from geometry_msgs.msg import Vector3
@@ -36,6 +36,17 @@ def server(process):
     return process.node(Server)
 
 
+@pytest.fixture
+def follower(process, server):
+    """A node that holds an arm with what the server assumes."""
+    follower = process.node(Follower)
+    follower.start()
+    server.assume(settled=True)
+    process.spin_until(lambda: not follower.payload_gravity.missing, 'payload and gravity')
+    follower.payload_gravity.in_use = True  # as the pipeline says at the first state
+    return follower
+
+
 def event(count, change):
     return SimpleNamespace(alive_count=count, alive_count_change=change)
 
@@ -59,3 +70,11 @@ def test_a_server_that_was_killed_before_its_first_message_has_to_be_started(pro
     topics._on_liveliness('payload_state')(event(count + 1, 1))
     follower.payload_gravity.look()
     assert follower.payload_gravity.missing == waiting
+
+
+def test_no_payload_is_none_in_whatever_frame(process, server, follower):
+    server.on['payload_state'].publish(PayloadState(mass=2.0, frame='ee_link'))
+    process.spin_until(lambda: mass_of(follower) == 2.0, 'the payload')
+    server.on['payload_state'].publish(PayloadState(mass=0.0, frame='tool_flange'))
+    process.spin_until(lambda: mass_of(follower) == 0.0, 'no payload')
+    assert follower.payload_gravity.rejected == ''
