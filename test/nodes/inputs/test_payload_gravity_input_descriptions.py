@@ -1,5 +1,6 @@
 """Payload and gravity of a node whose robot is described otherwise: what was in force goes on, without another wait."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 from support.payload_gravity_followers import Follower, mass_of
@@ -8,6 +9,9 @@ import pytest
 from geometry_msgs.msg import Vector3
 
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.nodes.inputs.payload_gravity_input import PayloadGravityInput
 from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import KINDS
 from robot_dynamics_ros.nodes.lifecycle.base_node import BaseNode
 from robot_dynamics_ros.nodes.process.qos import WITH_LIVELINESS
@@ -45,6 +49,46 @@ def follower(process, server):
     process.spin_until(lambda: not follower.payload_gravity.missing, 'payload and gravity')
     follower.payload_gravity.in_use = True  # as the pipeline says at the first state
     return follower
+
+
+def gravity(payload_gravity):
+    return payload_gravity.current.gravity.after, payload_gravity.current.gravity.duration
+
+
+def test_a_node_in_use_waits_for_nothing_that_a_server_assumes_and_has_not_settled(process, server, follower):
+    server.assume(settled=False)
+    newest = follower.payload_gravity_topics._newest
+    process.spin_until(lambda: not any(message.settled for message in newest.values()), 'both messages')
+    described = PayloadGravityInput(follower, awaited=True)
+    described.begin(in_use=True)
+    assert (described.missing, described.in_use) == ('', True)
+    described.begin()
+    assert (described.missing, described.in_use) == (JUST_STARTED, False)
+
+
+def test_the_gravity_in_force_goes_on_without_a_ramp_from_that_of_the_node(follower):
+    described = PayloadGravityInput(follower, awaited=True)
+    assert gravity(described) == gravity(follower.payload_gravity) == (WALL, 0)
+
+
+def test_it_goes_on_where_the_server_has_ended(process, server, follower):
+    for publisher in server.on.values():
+        server.destroy_publisher(publisher)
+    process.spin_until(follower.payload_gravity.warnings, 'that the server has ended')
+    described = PayloadGravityInput(follower, awaited=True)
+    described.begin(in_use=True)
+    assert described.missing == '' and gravity(described) == (WALL, 0)
+    assert 'dynamics_server has ended' in described.warnings()[0]
+
+
+def test_what_was_set_and_does_not_fit_is_waited_for_also_by_a_node_in_use(process, server, follower):
+    server.on['payload_state'].publish(PayloadState(mass=2.0, frame='ee_link'))
+    process.spin_until(lambda: mass_of(follower) == 2.0, 'the payload')
+    follower.robot = Robot.from_urdf(Path(named_urdf('aubo_i5')).read_text().replace('ee_link', 'tool_flange'))
+    described = PayloadGravityInput(follower, awaited=True)
+    described.begin(in_use=True)
+    assert described.missing.startswith('refused: payload_state: what was set does not fit')
+    assert not described.in_use  # what is set next begins at once
 
 
 def event(count, change):
