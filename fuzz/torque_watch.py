@@ -94,6 +94,18 @@ class TorqueWatch:
         self.unknown = False  # whether the node may follow a motion that is not checked
         self.forget_stamps()
 
+    def go_on(self) -> None:
+        """Follow nothing, as with another description; a node that held no arm begins as at an activation."""
+        if self.active and self.ready:
+            self.stop_following()
+        else:
+            sent_at = self.sent_at
+            self.reset()
+            self.sent_at = sent_at
+
+    def stop_following(self) -> None:
+        """Forget a motion; what is known of the states stays."""
+
     def forget_stamps(self) -> None:
         """Forget stamps, as at activation and where the clock is set back."""
         self.answered: int | None = None

@@ -37,6 +37,9 @@ class FollowingWatch(TorqueWatch):
         self.plans: list[Plan] = []  # in the order of reception
         super().reset()
 
+    def stop_following(self) -> None:
+        self.plans = []
+
     def forget_motion(self, certain: bool) -> None:
         """Drop the trajectories of a clock that was set back, if the node must have noticed."""
         self.plans = [] if certain else self.plans
@@ -198,6 +201,14 @@ class ControllerWatch(FollowingWatch):
     def reset(self) -> None:
         super().reset()
         self.forget_motion(certain=True)
+
+    def stop_following(self) -> None:
+        """Forget the motion and feedforward torques: the arm is held where it was, or where a motion came to rest."""
+        begun = [plan for plan in self.plans if plan.begun]
+        self._holds += [plan.at(plan.end)[0] for plan in begun if self.used is not None and self.used >= plan.end]
+        self._measures = self._measures or bool(begun)
+        self._torques = {}
+        super().stop_following()
 
     def forget_motion(self, certain: bool) -> None:
         """Forget the hold position and feedforward torques, too."""

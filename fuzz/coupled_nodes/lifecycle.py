@@ -94,10 +94,7 @@ class Graph:
         if name == SERVER:
             self.server.compute()
             return
-        watch = self.watches[name]
-        active, sent_at = watch.active, watch.sent_at
-        watch.reset()
-        watch.active, watch.sent_at = active, sent_at
+        self.watches[name].go_on()
         self.found.check('TERMS', not torques.read(sent), f'{name} published a torque for a description')
 
     def deactivate(self, name: str) -> None:

@@ -20,9 +20,20 @@ def body_of(robot: Robot, message) -> tuple[str, Payload]:
 
     DynamicsError names the field that is wrong for ``robot``, which has no payload.
     """
-    ixx, iyy, izz, ixy, ixz, iyz = validation.finite('inertia', message.inertia, (6,))
-    payload = Payload(message.mass, message.com, np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]))
+    payload = _payload_of(message)
     return carrier(robot, payload, message.frame), payload
+
+
+def _payload_of(message) -> Payload:
+    """Return the payload of a message, without its frame."""
+    ixx, iyy, izz, ixy, ixz, iyz = validation.finite('inertia', message.inertia, (6,))
+    return Payload(message.mass, message.com, np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]))
+
+
+def _carried(robot: Robot, message) -> dict[str, Payload]:
+    """Return the payload of a message by its frame; none for a mass of 0, in whatever frame it is."""
+    payload = _payload_of(message)
+    return {carrier(robot, payload, message.frame): payload} if payload.mass else {}
 
 
 def ramp_time_of(message) -> float:
@@ -48,17 +59,16 @@ def _check_base(robot: Robot, frame: str) -> None:
 
 def payload_ramp_of(robot: Robot, message: PayloadState) -> PayloadRamp:
     """Return the ramp of a ``PayloadState``; DynamicsError names the field that is wrong for ``robot``."""
-    frame, payload = body_of(robot, message)
+    after = _carried(robot, message)
     duration = round(ramp_time_of(message) * 1e9)
     before: dict[str, Payload] = {}
     for k, body in enumerate(message.before):
         try:
-            name, earlier = body_of(robot, body)
+            carried = _carried(robot, body)
         except DynamicsError as error:
             raise ArgumentError(f'before[{k}]: {error}') from error
-        if earlier.mass:
-            before[name] = before[name] + earlier if name in before else earlier
-    after = {frame: payload} if payload.mass else {}
+        for name, payload in carried.items():
+            before[name] = before[name] + payload if name in before else payload
     return PayloadRamp(after, before, nanoseconds(message.stamp), duration)
 
 

@@ -53,6 +53,13 @@ class StateGate:
         self._gaps: list[int] = []  # until the period is estimated
         self._jitter = 0.0
 
+    def continue_from(self, before: 'StateGate') -> None:
+        """Know of the same states what ``before`` knows of them; the age limit stays where it is configured."""
+        self.now, self._newest, self.used, self.answered = before.now, before._newest, before.used, before.answered
+        self._period, self._gaps, self._jitter = before._period, before._gaps, before._jitter
+        if self._period is not None:
+            self._set_limit(max(self.PERIODS * self._period, self.SHORTEST))
+
     @property
     def period(self) -> float:
         """Smoothed time between two stamps, s; 0 until ``LEARNT`` gaps were measured."""

@@ -35,7 +35,8 @@ class Timeout:
 class GravityFallback:
     """The gravity torque at the last known position, until new states arrive.
 
-    ``armed``: a torque was sent for a state since the last reset, so that the fallback may follow it.
+    ``armed``: a torque was sent for a state since the last reset, so that the fallback may follow it. ``timeout`` is
+    that of states that get a torque.
     """
 
     reason = 'an input is missing: gravity only'
@@ -46,7 +47,7 @@ class GravityFallback:
     def __init__(self, gravity: PayloadBlender, joints: int, is_right: Callable[[], bool] = lambda: True):
         """Set the blended law of the gravity torque, the number of joints, and whether the model is that of the arm."""
         self._gravity, self._is_right = gravity, is_right
-        self._q = np.zeros(joints)
+        self._q, self.timeout = np.zeros(joints), Timeout()
 
     def record(self, q, torque) -> None:
         """Record the positions q (n) of a state for which a torque was sent."""
@@ -61,6 +62,11 @@ class GravityFallback:
         """Disarm until the next torque for a state."""
         self.armed = False
 
+    def continue_from(self, before: 'GravityFallback | RampToZero | None') -> None:
+        """Be armed where ``before`` is, of another description of the arm, if it is of the same kind."""
+        if isinstance(before, GravityFallback):
+            self._q[:], self.armed, self.timeout = before._q, before.armed, before.timeout
+
     def torque(self, now: int, missing: float, out) -> bool:
         """Write the gravity torque (n, N m) with payload and gravity at ``now`` (ns); return whether it may be sent."""
         self._gravity.torque(now, self._q, out=out)
@@ -70,7 +76,7 @@ class GravityFallback:
 class RampToZero:
     """The last torque, reduced to zero over ``ramp_time`` seconds from the first call on.
 
-    ``armed`` as in ``GravityFallback``.
+    ``armed`` and ``timeout`` as in ``GravityFallback``.
     """
 
     reason = 'an input is missing: down to zero'
@@ -80,7 +86,7 @@ class RampToZero:
 
     def __init__(self, joints: int, ramp_time: float):
         """Set the number of joints and ``ramp_time`` (s)."""
-        self._ramp = TorqueRamp(np.zeros(joints), ramp_time)
+        self._ramp, self.timeout = TorqueRamp(np.zeros(joints), ramp_time), Timeout()
 
     def record(self, q, torque) -> None:
         """Record the torque (n, N m) that was sent for a state; the positions are ignored."""
@@ -93,6 +99,11 @@ class RampToZero:
     def reset(self) -> None:
         """Disarm until the next torque for a state."""
         self.armed = False
+
+    def continue_from(self, before: 'GravityFallback | RampToZero | None') -> None:
+        """Go on with the ramp of ``before``, of another description of the arm, if it is of the same kind."""
+        if isinstance(before, RampToZero):
+            self._ramp, self.armed, self.timeout = before._ramp, before.armed, before.timeout
 
     def torque(self, now: int, missing: float, out) -> bool:
         """Write the torque (n, N m) when states have been missing for ``missing`` s; return False once zero was sent.

@@ -143,8 +143,8 @@ class Adaptation:
 
     def begin(self, state: MeasuredState) -> None:
         """Adapt to the last state, or follow the ramp of a payload to ``state``."""
-        goal, self._seen = self._goal, time.monotonic()
-        if state.pause > INTERRUPTION and not self._continues:
+        goal, is_first, self._seen = self._goal, self._seen == -np.inf, time.monotonic()
+        if is_first or (state.pause > INTERRUPTION and not self._continues):
             self._follow(goal.before, 0.0)
             self.friction[:] = self._given
         elif goal.after is not self._used.after:

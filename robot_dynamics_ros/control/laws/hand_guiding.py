@@ -98,6 +98,11 @@ class HandGuidingLaw(GravityLaw):
         self.jumps, self.jumped = 0, ''
         self._began = self._is_new = False
 
+    def continue_from(self, before: 'HandGuidingLaw') -> None:
+        """Go on with the position command of ``before``, of another description of the arm."""
+        self.position_command[:], self._position[:] = before.position_command, before._position
+        self.held, self._began = before.held, before._began
+
     def load_changed(self) -> None:
         """Hold the position command until ``stop_following``, if a torque was computed: another thread calls this.
 

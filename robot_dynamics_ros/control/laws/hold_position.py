@@ -35,6 +35,11 @@ class HoldPosition:
         self.position[:] = position
         self._holds = True
 
+    def continue_from(self, before: 'HoldPosition') -> None:
+        """Hold where ``before`` does, of another description of the arm."""
+        self.position[:], self._holds = before.position, before._holds
+        self.interruptions, self.displacements = before.interruptions, before.displacements
+
     def at(self, state: MeasuredState) -> np.ndarray | None:
         """Return where the arm is held up to ``state``; None where it is not, or is not any more."""
         if self._holds and not (state.resumed and self._ends_after(state)):

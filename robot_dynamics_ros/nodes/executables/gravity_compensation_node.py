@@ -43,7 +43,7 @@ class GravityCompensationNode(BaseNode):
         dead_band, speed = self._dead_band(self.value('guiding_dead_band')), self._speed(self.value('guiding_speed'))
         law = HandGuidingLaw(arm.gravity, arm.robot, dead_band, speed)
         guiding = HandGuidingTopics(self, arm, 'gravity_torque', info, law)
-        return ControlLoop(self, arm, law, guiding, reports=(guiding.report,), warns=guiding.warnings)
+        return ControlLoop(self, arm, law, guiding, reports=(guiding.report,), warns=guiding.warnings, hold=law)
 
     def make_law(self, arm: ControlledArm) -> GravityLaw:
         """Return the control law without hand guiding."""

@@ -54,6 +54,7 @@ class TorqueController(BaseNode):
             warns=law.warnings,
             needs_velocities=True,
             slow=law.too_slow,
+            hold=law,
         )
 
     def _check_gains(self, name: str, values) -> None:

@@ -86,10 +86,11 @@ class PayloadGravityInput:
             take(self.current)
             self.laws.append(take)
 
-    def begin(self) -> None:
-        """Check again what is missing, as at activation."""
-        self.missing, self.in_use = NOT_ACTIVATED, False
+    def begin(self, in_use: bool = False) -> None:
+        """Check again what is missing, as at activation; ``in_use``: torques of another description are continued."""
+        self.missing, self.in_use = NOT_ACTIVATED, in_use
         self.look()
+        self.in_use = in_use and not self.missing
 
     def look(self) -> None:
         """Check until nothing is missing or early."""
@@ -202,21 +203,23 @@ class PayloadGravityInput:
         self._say(topic)
 
     def _continue_from(self, before: 'PayloadGravityInput') -> None:
-        """Keep what was set while the node used ``before``, with another description of the robot.
+        """Keep what was in force while the node used ``before``, with another description of the robot.
 
-        Where it does not fit this robot, such as a frame that is gone, torques wait until it is set again.
+        Where what was set does not fit this robot, such as a frame that is gone, torques wait until it is set again.
         """
-        for topic in sorted(before._is_set):
-            self._is_set.add(topic)
+        self._is_set |= before._is_set
+        for topic in KINDS:
             if topic not in before._applied:
-                self._refuse(topic, before._refusals[topic].removeprefix(f'{topic}: '))
+                if topic in self._is_set:
+                    self._refuse(topic, before._refusals[topic].removeprefix(f'{topic}: '))
                 continue
             field = FIELD[topic]
             try:
                 in_force = STATE_OF[topic](before._robot, getattr(before.current, field))
                 ramp = RAMP_OF[topic](self._robot, in_force)
             except DynamicsError as error:
-                self._refuse(topic, f'{UNFIT}: {error}')
+                if topic in self._is_set:
+                    self._refuse(topic, f'{UNFIT}: {error}')
                 continue
             self.current = replace(self.current, **{field: ramp})
             self._applied[topic] = before._applied[topic]
@@ -256,8 +259,8 @@ class PayloadGravityInput:
         if not self._awaited:
             return ''
         if not unknown:
-            return self._unsettled()
-        if self._topics.publishers(unknown[0]):
+            return '' if self.in_use else self._unsettled()
+        if not self._topics.has_ended(unknown[0]):
             return f'waiting for {unknown[0]}: activate dynamics_server'
         return (
             f'waiting for {unknown[0]}: start dynamics_server, or set await_payload_gravity to false for an arm '

@@ -87,7 +87,7 @@ class PayloadGravityTopics:
         self._resolved = {node.resolve_topic_name(topic): topic for topic in KINDS}
         for resolved in self._resolved:
             _in_process(node.context, resolved).receivers.add(self)
-        self._subscribe()
+        self._subscriptions = self._subscribed()
 
     def attach(self, receiver: 'Receiver') -> 'Receiver | None':
         """Pass each new message to ``receiver``; return the one before it, if there is one that it is to replace."""
@@ -106,7 +106,8 @@ class PayloadGravityTopics:
             self._node.destroy_subscription(subscription)
         self._newest.clear()
         self._handed.clear()
-        self._subscribe()
+        # the graph has a publisher that has died for a while: the new subscriptions would not hear of its end
+        self._subscriptions = self._subscribed()
 
     def newest(self) -> Iterator[tuple[str, object]]:
         """Yield the newest message of each topic whose publisher is alive: what a late joiner would receive."""
@@ -142,9 +143,8 @@ class PayloadGravityTopics:
             self._handed.append(message)
             self._node.guarded(self._on_message)(self._resolved[resolved], message)
 
-    def _subscribe(self) -> None:
-        self._ended.clear()
-        self._subscriptions = [self._subscription(topic) for topic in KINDS]
+    def _subscribed(self) -> list:
+        return [self._subscription(topic) for topic in KINDS]
 
     def _subscription(self, topic: str):
         """Return the subscription to a topic, with an event where its last publisher ends, if the middleware can."""
@@ -169,7 +169,9 @@ class PayloadGravityTopics:
 
         def callback(event) -> None:
             known = topic in self._ended
-            (self._ended.discard if event.alive_count else self._ended.add)(topic)
+            # Fast DDS (3.2) counts -1 where the publisher had died before this subscription was made
+            begins = event.alive_count > 0 or event.alive_count_change > 0
+            (self._ended.discard if begins else self._ended.add)(topic)
             if known is not (topic in self._ended) and self._node.diagnostics is not None:
                 self._node.diagnostics.publish()
 

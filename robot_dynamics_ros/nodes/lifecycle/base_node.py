@@ -203,7 +203,7 @@ class BaseNode(LifecycleNode):
         """Let ``task``, of another description of the robot, take the place of the present one."""
         with self._beginning:  # a process that ends silences the task that it finds
             task.replace(self.task)
-            self.task, self.diagnostics = task, Diagnostics(self)
+            self.task = task
             if self.active and not self._ending:
                 super().on_activate(None)  # of new publishers
                 task.begin()
@@ -211,6 +211,8 @@ class BaseNode(LifecycleNode):
     def _release(self, reason: str) -> None:
         self.fall_silent()
         self.resources.close()
+        if self.diagnostics is not None:
+            self.diagnostics.destroy()
         self.task = self.robot = self.diagnostics = None
         self.crash, self._reason = '', reason
 

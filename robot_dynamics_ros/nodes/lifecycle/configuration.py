@@ -7,6 +7,8 @@ from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.nodes.lifecycle.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.lifecycle.robot_loader import load_robot
 
+ANOTHER = 'another robot description: the node is configured again'
+
 
 def made_task(node) -> LifecycleTask:
     """Return the task of the robot of ``node``, a BaseNode; DynamicsError says why there is none."""
@@ -27,7 +29,7 @@ def redescribe(node) -> str:
         node.robot = load_robot(node, node.description.source())
         changes = not same_robot(node.robot, before[0]) or node.locked_joint_names != before[2]
         if changes:
-            node.get_logger().info('another robot description: the node is configured again')
+            node.get_logger().info(ANOTHER)
             task = made_task(node)
             if node.active:
                 task.prepare()
@@ -38,6 +40,7 @@ def redescribe(node) -> str:
     if changes:
         node.replace_task(task)
         before[-1].close()
+        node.diagnostics.publish(ANOTHER)
     else:
         node.resources.close()
         node.robot, node.model_digest, node.locked_joint_names, node.locked_joints, node.resources = before

@@ -10,17 +10,15 @@ class Diagnostics:
     """Publishes one DiagnosticStatus a second: why the node publishes nothing else, and the figures of its task."""
 
     def __init__(self, node):
-        """Publish for a BaseNode, until it is cleaned up."""
-        self._node, robot = node, node.robot
-        self._identity = {
-            'model': robot.name,
-            'model digest': node.model_digest,
-            'joints': ' '.join(robot.joint_names),
-        }
+        """Publish for a BaseNode, until ``destroy``, whatever descriptions of its robot come."""
+        self._node = node
         self.publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
-        node.resources.callback(node.destroy_publisher, self.publisher)
         self.timer = node.create_timer(PERIOD, self.on_timer, clock=node.steady_clock)
-        node.resources.callback(node.destroy_timer, self.timer)
+
+    def destroy(self) -> None:
+        """Destroy publisher and timer."""
+        self._node.destroy_timer(self.timer)
+        self._node.destroy_publisher(self.publisher)
 
     def on_timer(self) -> None:
         """Check the clock, log what was refused and publish."""
@@ -28,12 +26,15 @@ class Diagnostics:
         self._node.log_refusal()
         self.publish()
 
-    def publish(self) -> None:
-        """Publish the status; fields that can't be computed are an error of their own."""
+    def publish(self, event: str = '') -> None:
+        """Publish the status; fields that can't be computed are an error of their own.
+
+        ``event`` is what has just happened, a warning of this status alone.
+        """
         node = self._node
         try:
             fields, warnings, errors = node.task.report(), node.task.warnings(), node.task.errors()
-            warnings += node.description.warnings()
+            warnings += [*node.description.warnings(), *filter(None, [event])]
             said = '; '.join(filter(None, [node.silence, *errors, *warnings]))
             level, message = self._level(warnings, errors), said or 'publishing'
         except Exception as error:  # the node goes on, whatever can't be reported
@@ -44,7 +45,7 @@ class Diagnostics:
             name=node.get_fully_qualified_name(),
             message=message,
             hardware_id=node.robot.name,
-            values=[KeyValue(key=key, value=value) for key, value in {**self._identity, **fields}.items()],
+            values=[KeyValue(key=key, value=value) for key, value in {**self._identity(), **fields}.items()],
         )
         array = DiagnosticArray(status=[status])
         array.header.stamp = node.get_clock().now().to_msg()
@@ -55,6 +56,15 @@ class Diagnostics:
         self._node.crash = reason
         if self._node.robot is not None:
             self.publish()
+
+    def _identity(self) -> dict[str, str]:
+        """Return the fields that say which robot the node computes."""
+        node = self._node
+        return {
+            'model': node.robot.name,
+            'model digest': node.model_digest,
+            'joints': ' '.join(node.robot.joint_names),
+        }
 
     def _level(self, warnings: list[str], errors: list[str]) -> bytes:
         """Return the diagnostic level, with ``warnings`` and ``errors`` of the task."""

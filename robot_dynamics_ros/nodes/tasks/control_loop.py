@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from robot_dynamics_ros.control.guards.arm_watch import ArmWatch
 from robot_dynamics_ros.control.guards.fade_in import FadeIn
@@ -25,6 +26,13 @@ COMMAND_RAMPS: dict[str, Callable[[float], float | None]] = {
 """Over how many s the command goes to zero at deactivation, by on_deactivate; None: it is left as it is."""
 
 
+class Hold(Protocol):
+    """What holds the arm at a position."""
+
+    def continue_from(self, before) -> None:
+        """Hold the arm where ``before``, of the same type and another description of the arm, does."""
+
+
 class ControlLoop(StateLoop):
     """The loop of a control law, with its limits, fallback and output."""
 
@@ -42,18 +50,19 @@ class ControlLoop(StateLoop):
         warns: Callable[[], list[str]] | None = None,
         needs_velocities: bool = False,
         slow: Callable[[float], str] | None = None,
+        hold: Hold | None = None,
     ):
         """Connect the pipeline of ``law`` and ``output`` with the topics of ``node``, a BaseNode.
 
         ``inputs`` are further topics of the hot path's thread; ``fields`` and those that ``reports`` return are added
         to the diagnostics, and so is what ``warns`` returns; ``renew`` makes the law again at each activation.
         ``needs_velocities``: torques depend on measured ones. ``slow(period)`` says why states of this period (s) are
-        too rare, '' where they are not.
+        too rare, '' where they are not. ``hold`` is what holds the arm, and goes on with another description.
         """
         super().__init__(node, arm.payload_gravity, needs_velocities)
         self.arm, self._output, self.trajectory = arm, output, trajectory
         self._fields, self._renew = {} if fields is None else fields, renew
-        self._reports, self._warns, self._slow = reports, warns, slow
+        self._reports, self._warns, self._slow, self._hold = reports, warns, slow, hold
         takes_commands, ramp_time = arm.policy.takes_commands, node.value('ramp_time')
         self._command_ramp = COMMAND_RAMPS[node.value('on_deactivate')](ramp_time) if takes_commands else None
         gravity = arm.gravity if 'gravity' in arm.policy.terms else None
@@ -93,12 +102,16 @@ class ControlLoop(StateLoop):
 
     def replace(self, before: LifecycleTask) -> None:
         """End the loop of another description, and continue from its last torque where the joints are the same."""
-        continues = isinstance(before, ControlLoop) and before.arm.robot.joint_names == self.arm.robot.joint_names
+        continues = isinstance(before, ControlLoop) and before.joint_names == self.joint_names
         if continues:
             before._command_ramp = None  # no torque to end with: the next one follows
         super().replace(before)
         if continues:
             self.pipeline.continue_from(before.pipeline)
+            if self.pipeline.fallback is not None:
+                self.pipeline.fallback.continue_from(before.pipeline.fallback)
+            if self._hold is not None and type(before._hold) is type(self._hold):
+                self._hold.continue_from(before._hold)
 
     def begin(self) -> None:
         """Begin to publish torques, as soon as payload and gravity in force are known, and to follow trajectories."""

@@ -59,6 +59,13 @@ class ControllerLaw:
             raise ArgumentError(fault)
         return law
 
+    def continue_from(self, before: 'ControllerLaw') -> None:
+        """Hold the arm where ``before`` does, of another description, or where its trajectory came to rest."""
+        self._position.continue_from(before._position)
+        plan = before.follower.plan
+        if plan is not None and plan.dropped is None and before.follower.rests:
+            self._position.hold_at(before._desired[0])
+
     def too_slow(self, period: float) -> str:
         """Return why the gains are unstable with joint states of a ``period`` (s), '' where they are not."""
         return '' if self._limit is None else self._limit.fault(period)

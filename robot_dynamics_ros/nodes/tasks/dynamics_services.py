@@ -49,9 +49,9 @@ class DynamicsServices(LifecycleTask):
         self._effort_limit = stated_effort_limits(
             node.value('effort_limit'), self.robot.limits.effort, self.robot.joint_names
         )
-        before = None if node.task is None else node.task.payload_gravity
+        before: DynamicsServices | None = node.task  # of another description of the robot
         self.payload_gravity = PayloadGravityService(
-            node, publishers, node.value('payload_file'), self._effort_limit, before
+            node, publishers, node.value('payload_file'), self._effort_limit, before and before.payload_gravity
         )
         self.effort = EffortInput(node, self.payload_gravity)
         self._set_backs: deque[tuple[int, int]] = deque()  # any thread appends, the executor removes
@@ -62,7 +62,7 @@ class DynamicsServices(LifecycleTask):
         resources.callback(node.destroy_guard_condition, self._set_back_signal)
         resources.callback(node.destroy_timer, self._republish)
         node.follow_clock(self._clock_set_back)
-        self._held_values = HeldValues(node, self.payload_gravity)
+        self._held_values = HeldValues(node, self.payload_gravity, before and before._held_values)
         for service, name, answer in (
             (GetMassMatrix, '~/get_mass_matrix', self._mass_matrix),
             (GetForwardDynamics, '~/get_forward_dynamics', self._forward_dynamics),

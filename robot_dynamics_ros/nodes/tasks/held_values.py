@@ -43,12 +43,18 @@ class HeldValues:
     doing. Nodes are counted by their publishers on the graph.
     """
 
-    def __init__(self, node, values: Assuming):
-        """Listen for a BaseNode whose payload and gravity are ``values``."""
+    def __init__(self, node, values: Assuming, before: 'HeldValues | None' = None):
+        """Listen for a BaseNode whose payload and gravity are ``values``.
+
+        ``before`` has listened for another description of the robot: its wait goes on, and does not begin again.
+        """
         self._node, self._values, self._since = node, values, time.monotonic()
         self._waiting = set(KINDS)  # topics that are not settled
         self._words: dict[str, dict[bytes, object]] = {topic: {} for topic in KINDS}  # by the publisher's GID
         self._silent: dict[str, int] = {}  # number of nodes that said nothing in time, by topic
+        if before is not None:
+            self._since, self._waiting, self._words = before._since, before._waiting, before._words
+            self._silent = before._silent
         self._subscriptions = {
             topic: node.create_subscription(kind, IN_FORCE[topic], self._callback(topic), WORDS)
             for topic, kind in KINDS.items()

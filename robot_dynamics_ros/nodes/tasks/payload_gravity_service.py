@@ -211,6 +211,7 @@ class PayloadGravityService:
     def _continue_from(self, before: 'PayloadGravityService') -> None:
         """Keep what was set for another description of the robot, as far as it fits this one."""
         self._is_from_file = before._is_from_file
+        self.settled |= before.settled
         for topic in KINDS:
             if topic in before._assumed:
                 continue

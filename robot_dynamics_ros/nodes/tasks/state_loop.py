@@ -37,6 +37,8 @@ class StateLoop(LifecycleTask):
         """
         self._needs_velocities = needs_velocities
         self._node, self._payload_gravity = node, payload_gravity
+        self.joint_names = node.robot.joint_names
+        self._goes_on = False  # with the torques of another description
         self._unheard_since: float | None = None  # joint_states has had a publisher and no message, steady time, s
         cores = cores_of(node.value('cores'))
         self._schedule = Schedule(node.value('realtime_priority'), cores, node.value('lock_memory'))
@@ -82,19 +84,26 @@ class StateLoop(LifecycleTask):
         )
 
     def replace(self, before: LifecycleTask) -> None:
-        """End the loop of another description, without a garbage collection between its torques and the own."""
+        """End the loop of another description, without a garbage collection between its torques and the own.
+
+        Where the joints are the same, ``begin`` waits for nothing that ``before`` has had.
+        """
         if self._node.active:
             self._hot_path.apply_settings()
         super().replace(before)
         if isinstance(before, StateLoop):
             self._locked.continue_from(before._locked)
+            self._gate.continue_from(before._gate)
+            has_torques = self._node.active and before._payload_gravity.in_use
+            self._goes_on = has_torques and before.joint_names == self.joint_names
 
     def begin(self) -> None:
         """Begin to publish torques, as soon as payload and gravity in force are known."""
         self._unheard_since = None
-        self._payload_gravity.begin()
+        self._payload_gravity.begin(in_use=self._goes_on)
+        self._goes_on = False
         self._velocities.reset()
-        self.pipeline.begin()
+        self.pipeline.begin(goes_on=self._payload_gravity.in_use)
         self._announce()
         self._hot_path.start(self._schedule)
 

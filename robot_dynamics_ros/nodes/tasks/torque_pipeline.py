@@ -14,7 +14,7 @@ import numpy as np
 from robot_dynamics_ros.control.guards.fade_in import FadeIn
 from robot_dynamics_ros.control.guards.position_error import PositionError
 from robot_dynamics_ros.control.guards.state_gate import ACCEPTED, StateGate
-from robot_dynamics_ros.control.guards.timeout_fallback import GravityFallback, RampToZero, Timeout
+from robot_dynamics_ros.control.guards.timeout_fallback import GravityFallback, RampToZero
 from robot_dynamics_ros.control.guards.torque_limiter import TorqueLimiter
 from robot_dynamics_ros.control.guards.torque_ramp import LONGEST, TorqueRamp
 from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE, Law, Outcome, Result
@@ -141,20 +141,20 @@ class TorquePipeline:
         self.publishers: set[str] = set()  # of states with the joints of the arm, since activation
         self._sent: float | None = None  # when the last torque was sent, on the clock of the arm, s
         self._answered: float | None = None  # likewise for a state
-        self._timeout = Timeout()  # of states that get a torque
         self._stamp = 0  # of the last state that got a torque, ns
         self._sends = self._continues = False  # a torque was sent since activation; or by the pipeline before
         self._falls_back = False  # the last torque was one of the fallback
 
-    def begin(self) -> None:
+    def begin(self, goes_on: bool = False) -> None:
         """Reset, as at activation: drop the desired motion, the hold position and what earlier states have set.
 
-        The last torque is kept for the rate limit.
+        The last torque is kept for the rate limit. Where torques of another description go on, the rest is kept, too.
         """
-        self._gate.reset()
-        self.law.stop_following()
-        if self.fallback:
-            self.fallback.reset()
+        if not goes_on:
+            self._gate.reset()
+            self.law.stop_following()
+            if self.fallback:
+                self.fallback.reset()
         self._clock.look()
         self.silence, self.halted = NO_INPUT, ''
         self._seen = self._own = self._publisher = None
@@ -163,8 +163,9 @@ class TorquePipeline:
         self._answered = None
 
     def continue_from(self, before: 'TorquePipeline') -> None:
-        """Count the last torque of ``before``, for the same joints, as the own: for rate limit and fade-in."""
+        """Count the last torque of ``before``, for the same joints, as the own: for rate limit, fade-in, fallback."""
         self.limiter.last[:], self._sent, self._continues = before.limiter.last, before._sent, before._sends
+        self._stamp = before._stamp
 
     def on_state(self, data: bytes, info: dict | None = None) -> None:
         """Process one state, in the order of the safety rules; ``info`` says who published it.
@@ -275,16 +276,15 @@ class TorquePipeline:
             return self._unanswered(result)
         gate.used = self._stamp = stamp
         passing = self._passing(steady, now)
-        longest = max(gate.limit, INTERRUPTION)
-        self._fade_in.begin(passing, self._answered, self._sent, self.limiter.last, longest)
+        self._fade_in.begin(passing, self._answered, self._sent, self.limiter.last, max(gate.limit, INTERRUPTION))
         if not self._send(self._publish, passing, answered=stamp):
             return self._fall_back(NOT_FINITE)
         gate.answered, self._answered = stamp, passing
-        self._timeout.restart(passing)
         self.counts.published += 1
         if (reference := self.law.reference) is not None:
             self._add_error(reference, state.q)
         if self.fallback:
+            self.fallback.timeout.restart(passing)
             self.fallback.record(state.q, self._torque)
         return ''
 
@@ -330,14 +330,14 @@ class TorquePipeline:
             return reason
         steady, now = time.monotonic(), self._clock.now()
         passing = self._passing(steady, now)
-        if not self._timeout.is_over(passing, self._gate.limit):
+        if not self.fallback.timeout.is_over(passing, self._gate.limit):
             return reason
         self._falls_back = True
         try:
             self._look_at_clock()
             fallback = self.fallback
             self._torque[:] = self.limiter.last  # a law may have written another one
-            sends = fallback.torque(now, self._timeout.missing, self._torque)
+            sends = fallback.torque(now, fallback.timeout.missing, self._torque)
             if not (sends and self._send(self._publish, passing, fallback.fades_in)):
                 fallback.reset()
             if not fallback.fades_in:

@@ -110,6 +110,17 @@ def test_when_the_clock_is_set_back_everything_is_reset():
     assert gate.set_back(SECOND - 1)
 
 
+def test_a_gate_that_continues_knows_period_order_and_pause_and_keeps_its_stated_limit():
+    before, last = regular(10 * MS)
+    for limit, expected in ((0.0, before.limit), (0.5, 0.5)):
+        gate = StateGate(limit)
+        gate.continue_from(before)
+        assert (gate.period, gate.limit) == (before.period, expected)
+        assert gate.check(last - 1, last) is OUT_OF_ORDER
+        assert (gate.pause(last + 20 * MS), gate.resumes(last + 20 * MS)) == (pytest.approx(0.02), False)
+        assert gate.set_back(last - 1)
+
+
 def test_reset_forgets_the_time_too():
     """At activation a clock that stood elsewhere before is not one that was set back."""
     gate, last = regular(5 * MS)

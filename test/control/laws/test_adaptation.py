@@ -245,8 +245,10 @@ def test_a_ramp_that_follows_a_clock_that_was_set_back_leaves_the_estimate_where
     assert arm.adaptation.estimate.parameters == pytest.approx(after, abs=0.01)
 
 
-def test_an_arm_that_begins_within_a_ramp_has_the_payload_of_that_time():
+@pytest.mark.parametrize('last', [None, -1.0 / RATE], ids=['activated', 'described'])
+def test_an_arm_that_begins_within_a_ramp_has_the_payload_of_that_time(last):
     arm = AdaptiveArm(MOTION, load=ramp(2.0, start=-0.5, duration=1.0))
+    arm.last = last  # with another description there were states before
     arm.give()
     assert arm.adaptation.estimate.parameters[0] == pytest.approx(tip_row(ROBOT)[0] + 1.0, abs=1e-9)
 

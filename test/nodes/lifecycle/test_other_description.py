@@ -4,98 +4,34 @@ Server and torque nodes are in one process; each state is passed to the pipeline
 """
 
 import re
-from pathlib import Path
 
-from support import graph as ros
+from support.described_nodes import HELD, ROBOT, STRONGER, UPRIGHT, URDF, WALL, Described, torque, torque_of
 
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
-from geometry_msgs.msg import Vector3, Vector3Stamped
 from rclpy.parameter import Parameter
-from rclpy.serialization import serialize_message
-from std_msgs.msg import Float64MultiArray, String
+from std_msgs.msg import Float64MultiArray
 
-from robot_dynamics_interfaces.srv import SetGravity, SetPayload
-from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.formats.library import named_urdf
-from robot_dynamics_ros.nodes.executables.dynamics_server import DynamicsServer
-from robot_dynamics_ros.nodes.executables.gravity_compensation_node import GravityCompensationNode
-from robot_dynamics_ros.nodes.lifecycle.base_node import BaseNode
-from robot_dynamics_ros.nodes.process.qos import TRANSIENT_LOCAL
 
-URDF = Path(named_urdf('aubo_i5')).read_text()
 COMMENTED = URDF.replace('</robot>', '<!-- published again --></robot>')
-STRONGER = URDF.replace('effort="133', 'effort="139')
 RENAMED = STRONGER.replace('ee_link', 'tool_flange')
-ROBOT = Robot.named('aubo_i5')
-Q = np.array([0.4, -0.7, 0.9, -0.3, 0.5, 0.2])
-HELD, WALL, UPRIGHT = 3.0, (0.0, 9.81, 0.0), (0.0, 0.0, -9.81)
 OTHER_BASE = STRONGER.replace(f'"{ROBOT.link_names[0]}"', '"pedestal"')
 
 
-def torque_of(node):
-    """Return what a node publishes for a state of now, None for nothing."""
-    pipeline = node.task.pipeline
-    before = pipeline.counts.published
-    state = ros.joint_state(ROBOT.joint_names, node.get_clock().now().nanoseconds, Q, 0.0 * Q)
-    pipeline.on_state(serialize_message(state))
-    return pipeline.limiter.last.copy() if pipeline.counts.published > before else None
-
-
-def torque(mass=HELD, gravity=WALL):
-    robot = ROBOT.with_gravity(gravity)
-    return (robot.with_payload(Payload(mass, (0.0, 0.0, 0.0)), 'ee_link') if mass else robot).gravity_torque(Q)
-
-
-class Described:
-    """A server and a torque node that are described on a topic; 3 kg are held on a wall."""
-
-    def __init__(self, process, **parameters):
-        shared = {'description_topic': 'robot_description', 'model': '', 'age_limit': ros.DAY}
-
-        def node(kind, **own):
-            overrides = [Parameter(name, value=value) for name, value in {**shared, **own}.items()]
-            return process.node(kind, parameter_overrides=overrides)
-
-        self.process, self.server = process, node(DynamicsServer)
-        self.node = node(GravityCompensationNode, await_payload_gravity=True, **parameters)
-        self.hand = process.node(BaseNode, name='hand')
-        self.text = self.hand.create_publisher(String, 'robot_description', TRANSIENT_LOCAL)
-        self.say(URDF)
-        for it in (self.server, self.node):
-            process.spin_until(lambda it=it: it.active, f'{it.get_name()}: {it.silence}')
-        self.set(HELD, WALL)
-        torque_of(self.node)  # from which the rate limit counts
-        assert torque_of(self.node) == pytest.approx(torque())
-
-    def set(self, mass, gravity, frame='ee_link'):
-        service = self.server.task.payload_gravity
-        request = SetPayload.Request(mass=mass, frame=frame, ramp_time=1e-9)
-        service.set_payload(request, SetPayload.Response())
-        vector = Vector3Stamped(vector=Vector3(**dict(zip('xyz', gravity, strict=True))))
-        service.set_gravity(SetGravity.Request(gravity=vector, ramp_time=1e-9), SetGravity.Response())
-
-    def say(self, text, *nodes):
-        """Publish a description, or tell these nodes of it, one after the other."""
-        if not nodes:
-            self.text.publish(String(data=text))
-        for node in nodes:
-            node.description.on_message(String(data=text))
-
-    def diagnosed(self, node):
-        """Return level and message of a node's diagnostics."""
-        found = []
-        publish, node.diagnostics.publisher.publish = node.diagnostics.publisher.publish, found.append
-        node.diagnostics.publish()
-        node.diagnostics.publisher.publish = publish
-        return found[0].status[0].level, found[0].status[0].message
+def carrying(process, **parameters):
+    """Return nodes that hold 3 kg on a wall."""
+    described = Described(process, **parameters)
+    described.set(HELD, WALL)
+    torque_of(described.node)  # from which the rate limit counts
+    assert torque_of(described.node) == pytest.approx(torque())
+    return described
 
 
 @pytest.fixture
 def described(process):
-    return Described(process)
+    return carrying(process)
 
 
 def test_the_same_robot_described_again_changes_nothing(described):
@@ -166,7 +102,7 @@ def test_what_is_refused_leaves_nodes_alone(described, text):
 
 
 def test_torques_continue_from_the_last_one_without_a_command_to_zero(process):
-    described = Described(process, rate_limit=[1e9], on_deactivate='zero')
+    described = carrying(process, rate_limit=[1e9], on_deactivate='zero')
     commands = []
     process.nodes[0].create_subscription(Float64MultiArray, 'gravity_torque/commands', commands.append, 10)
     process.spin_until(lambda: described.node.count_subscribers('gravity_torque/commands'), 'the subscription')

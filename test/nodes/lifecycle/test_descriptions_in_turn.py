@@ -1,0 +1,175 @@
+"""Descriptions of the robot that follow each other closely: a node that holds the arm goes on, and waits for nothing.
+
+Nothing was set: payload and gravity are what the server assumes. Only where a test says so does an executor run between
+a description and the next torque.
+"""
+
+from types import SimpleNamespace
+
+from support.described_nodes import ROBOT, STAMPS, STRONGER, UPRIGHT, URDF, WALL, Described, Q, torque, torque_of
+
+import numpy as np
+import pytest
+from diagnostic_msgs.msg import DiagnosticStatus
+
+from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
+from robot_dynamics_ros.nodes.executables.torque_controller import TorqueController
+from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import KINDS
+from robot_dynamics_ros.nodes.tasks import held_values
+
+STIFFNESS = np.array([100.0, 100.0, 50.0, 5.0, 5.0, 5.0])
+CONTROLLED = {'stiffness': STIFFNESS.tolist(), 'damping': [0.0] * 6, 'control_law': 'pd_gravity'}
+RENAMED = STRONGER.replace('ee_link', 'tool_flange')
+SAGGED = Q + 0.01
+OTHER_BASE = STRONGER.replace(f'"{ROBOT.link_names[0]}"', '"pedestal"')
+ANOTHER = 'another robot description: the node is configured again'
+
+
+@pytest.fixture
+def described(process):
+    described = Described(process)
+    described.hold()
+    return described
+
+
+@pytest.mark.parametrize('server_first', [True, False])
+def test_a_node_that_holds_the_arm_does_not_wait_again_for_what_the_server_assumes(described, server_first):
+    nodes = [described.server, described.node][:: 1 if server_first else -1]
+    for text in (STRONGER, URDF, RENAMED, URDF):
+        for node in nodes:
+            described.say(text, node)
+            assert torque_of(described.node) == pytest.approx(torque(0.0, UPRIGHT))
+    assert described.diagnosed(described.node)[1] == 'publishing'
+
+
+def test_descriptions_without_a_state_between_them_do_not_make_it_wait_either(described):
+    for text in (STRONGER, URDF, STRONGER):
+        described.say(text, described.server, described.node)
+    assert torque_of(described.node) is not None
+
+
+def test_assumed_gravity_in_force_goes_on_without_a_ramp(process):
+    """It is that of the server's parameter, which the node does not know."""
+    described = Described(process, server={'gravity': list(WALL)})
+    described.hold()
+    assert torque_of(described.node) == pytest.approx(torque(0.0, WALL))
+    described.say(STRONGER, described.node)
+    assert torque_of(described.node) == pytest.approx(torque(0.0, WALL))
+
+
+def test_a_node_that_held_nothing_waits_as_at_an_activation(process, monkeypatch):
+    for patience in ('DISCOVERY', 'PATIENCE'):
+        monkeypatch.setattr(held_values, patience, 1e9)  # nothing is ever settled
+    described = Described(process)
+    described.say(STRONGER, described.server, described.node)
+    assert torque_of(described.node) is None
+    assert described.node.silence.startswith('waiting for payload_state: dynamics_server has just started')
+
+
+def test_assumed_gravity_in_another_base_link_is_waited_for(described):
+    described.say(OTHER_BASE, described.node)
+    assert torque_of(described.node) is None
+    assert described.node.silence.startswith("refused: gravity_state: gravity: expected it in the base link 'pedestal'")
+    described.say(OTHER_BASE, described.server)
+    assert torque_of(described.node) == pytest.approx(torque(0.0, UPRIGHT))
+
+
+def test_what_a_server_assumes_stays_settled(described):
+    assert described.server.task.payload_gravity.settled == set(KINDS)
+    described.say(STRONGER, described.server)
+    assert described.server.task.payload_gravity.settled == set(KINDS)
+    newest = dict(described.node.payload_gravity_topics.newest())
+    assert {topic: message.settled for topic, message in newest.items()} == dict.fromkeys(KINDS, True)
+
+
+def test_the_wait_of_a_server_goes_on_with_the_next_description(process, monkeypatch):
+    time = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(held_values, 'time', SimpleNamespace(monotonic=lambda: time.now))
+    described = Described(process)
+    process.spin_until(lambda: all(described.server.task._held_values._words.values()), 'what the node holds')
+    assert described.server.task.payload_gravity.settled == set()
+    time.now = 0.9 * held_values.DISCOVERY
+    described.say(STRONGER, described.server)
+    described.server.task._held_values.look()
+    assert described.server.task.payload_gravity.settled == set()
+    time.now = 1.1 * held_values.DISCOVERY
+    described.server.task._held_values.look()
+    assert described.server.task.payload_gravity.settled == set(KINDS)
+
+
+def test_each_description_is_on_the_diagnostics_at_once_and_does_not_delay_the_next_status(described):
+    for node in (described.server, described.node):
+        timer = node.diagnostics.timer
+        ((level, message),) = described.statuses(node, lambda node=node: described.say(STRONGER, node))
+        assert level == DiagnosticStatus.WARN and message.endswith(ANOTHER)
+        assert node.diagnostics.timer is timer and not timer.is_canceled()
+        assert described.statuses(node, lambda node=node: described.say(STRONGER, node)) == []  # the same one
+    assert torque_of(described.node) is not None
+    assert described.diagnosed(described.node) == (DiagnosticStatus.OK, 'publishing')
+
+
+def test_the_status_names_the_new_robot(described):
+    found = []
+    described.node.diagnostics.publisher.publish = found.append
+    described.say(RENAMED, described.node)
+    (digest,) = (value.value for value in found[0].status[0].values if value.key == 'model digest')
+    assert digest == described.node.robot.digest
+
+
+def sagging(process, **parameters):
+    """Return nodes of which torque_controller holds the arm at Q, while it is at SAGGED, and the torque there."""
+    described = Described(process, TorqueController, **CONTROLLED, **parameters)
+    described.hold()
+    held = torque_of(described.node, SAGGED)
+    assert held == pytest.approx(ROBOT.gravity_torque(SAGGED) - 0.01 * STIFFNESS)
+    return described, held
+
+
+@pytest.mark.parametrize('state_rate', [500.0, 0.0], ids=['stated', 'measured'])
+def test_the_hold_position_goes_on_and_a_measured_period_of_the_states_is_known(process, state_rate):
+    described, held = sagging(process, state_rate=state_rate)
+    described.say(STRONGER, described.server, described.node)
+    assert torque_of(described.node, SAGGED) == pytest.approx(held)
+
+
+def test_the_hold_position_is_measured_where_the_node_was_inactive(process):
+    described, _ = sagging(process)
+    described.node.trigger_deactivate()
+    described.say(STRONGER, described.server, described.node)
+    described.node.trigger_activate()
+    assert torque_of(described.node, SAGGED) == pytest.approx(ROBOT.gravity_torque(SAGGED))
+
+
+def test_an_arm_that_rests_at_the_end_of_a_trajectory_is_held_there(process):
+    described, held = sagging(process)
+    node = described.node
+    start, follower = next(STAMPS), node.task.trajectory._follower
+    follower.receive(Trajectory([0.0, 0.1], np.array([Q, Q + 0.002])), start, start)
+    while not follower.rests:
+        torque_of(node, SAGGED)
+    at_the_end = pytest.approx(held + 0.002 * STIFFNESS)
+    assert torque_of(node, SAGGED) == at_the_end
+    described.say(STRONGER, described.server, node)
+    assert torque_of(node, SAGGED) == at_the_end
+
+
+@pytest.mark.parametrize(('on_stale', 'reason'), [('gravity_only', 'gravity only'), ('ramp_to_zero', 'down to zero')])
+def test_the_fallback_goes_on_while_no_state_comes(process, on_stale, reason):
+    described = Described(process, on_stale=on_stale)
+    described.hold()
+    described.say(STRONGER, described.server, described.node)
+    pipeline = described.node.task.pipeline
+    pipeline.fallback.timeout.missing = 2.0 * pipeline._gate.limit
+    pipeline.on_pause()
+    assert reason in described.node.silence
+    assert pipeline.limiter.last == pytest.approx(torque(0.0, UPRIGHT))  # of which a ramp has just begun
+
+
+def test_the_position_command_of_hand_guiding_goes_on(process):
+    guiding = {'preset': 'motor_pd', 'hand_guiding': True, 'guiding_dead_band': [0.1], 'guiding_speed': [1.0]}
+    described = Described(process, fade_in_time=0.0, **guiding)
+    described.hold()
+    assert described.node.task._hold.position_command == pytest.approx(Q)
+    described.say(STRONGER, described.server, described.node)
+    torque_of(described.node, Q + 0.003)
+    assert described.node.task._hold.position_command == pytest.approx(Q)
