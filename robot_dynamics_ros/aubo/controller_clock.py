@@ -5,13 +5,13 @@ from itertools import combinations
 
 import numpy as np
 
-PART = 1_000_000_000
+PART_NS = 1_000_000_000
 """ns: of each part of this length the sample that was delayed least counts."""
 PARTS = 30
 """Parts that the drift is estimated from."""
 RECENT = 5
 """Parts that the offset is estimated from."""
-LATE = 100_000_000
+LATE_NS = 100_000_000
 """ns of a delay that is no jitter where it lasts."""
 FASTEST = 1e-3
 """Largest drift that is followed; a crystal oscillator has some 1e-4 at most."""
@@ -20,9 +20,9 @@ FASTEST = 1e-3
 class ControllerClock:
     """Converts times of a controller to times of a local clock, in spite of messages that are late by chance.
 
-    A message arrives at t + offset(t) + delay with a delay >= 0. The sample of each ``PART`` with the smallest arrival
-    - t was delayed least. The drift is the median slope between these samples of the last ``PARTS`` (Theil 1950, Sen
-    1968), and the offset the smallest one of the last ``RECENT`` after the drift is subtracted. The smallest delay
+    A message arrives at t + offset(t) + delay with a delay >= 0. The sample of each ``PART_NS`` with the smallest
+    arrival - t was delayed least. The drift is the median slope between these samples of the last ``PARTS`` (Theil 1950,
+    Sen 1968), and the offset the smallest one of the last ``RECENT`` after the drift is subtracted. The smallest delay
     itself, that of an idle network, is not observable and remains in the result.
 
     A clock that was set back makes all samples late by the same time, which the offset follows only when the samples
@@ -56,7 +56,7 @@ class ControllerClock:
         ``time`` increases from call to call.
         """
         offset = arrival - time
-        if not self._parts or time - self._part >= PART:
+        if not self._parts or time - self._part >= PART_NS:
             self._part = time
             self._parts.append((time, offset))
             self._estimate()
@@ -65,7 +65,7 @@ class ControllerClock:
             self._estimate_offset()
         begin, at_begin = self._base
         found = time + at_begin + round(self.drift * (time - begin)) if self.follows else arrival
-        if arrival - found <= LATE:
+        if arrival - found <= LATE_NS:
             self._late_since = -1
         elif self._late_since < 0:
             self._late_since = arrival

@@ -16,12 +16,12 @@ RETRY = 0.5
 """s between two attempts to connect."""
 CONNECT = 2.0
 """s for connecting and for the controller's first message."""
-SETTLING = 200_000_000
+SETTLING_NS = 200_000_000
 """ns after connecting in which only the clocks are compared."""
 LOOK = 0.1
 """s of waiting for samples before the time since the last one is compared with the timeout."""
 
-LATE = 1_000_000_000
+LATE_NS = 1_000_000_000
 """ns for which all samples may be late by the controller's time."""
 PERIODS = 3
 """Periods of the samples that the timeout has at least."""
@@ -166,7 +166,7 @@ class _Connection:
         listener.received += 1
         listener._last = stamp
         self._valid = arrival
-        if arrival - self._begun > SETTLING:
+        if arrival - self._begun > SETTLING_NS:
             self._call(listener._on_state, sample, stamp)
 
     def _reject(self, count: int, why: str) -> None:
@@ -188,14 +188,14 @@ class _Connection:
                 raise ControllerError(f"the controller's time jumped by {jump * 1e-9:.1f} s: connecting again")
         self._newest, self._arrival = taken, arrival
         stamp = self._listener.clock.local(taken, arrival)
-        if self._listener.clock.late_for > LATE:
+        if self._listener.clock.late_for > LATE_NS:
             raise ControllerError(
                 f"by the controller's time all samples of a second came {(arrival - stamp) * 1e-9:.2f} s late: its "
                 'clock was set back, or the network is slow: connecting again'
             )
         if before >= 0:
             step = taken - before
-            if arrival - self._begun <= SETTLING:
+            if arrival - self._begun <= SETTLING_NS:
                 self._period = step if self._period < 0 else min(step, self._period)
             elif self._period > 0:
                 self._listener.lost += round(step / self._period) - 1

@@ -171,7 +171,7 @@ def test_a_clock_that_was_set_back_by_less_than_the_timeout_is_said_and_its_stam
 
 def test_a_clock_that_was_set_back_while_no_sample_came_is_noticed_by_its_late_samples(controller, monkeypatch):
     """Its time goes on to increase: so far the network could be slow."""
-    monkeypatch.setattr('robot_dynamics_ros.aubo.stream_listener.LATE', 100_000_000)
+    monkeypatch.setattr('robot_dynamics_ros.aubo.stream_listener.LATE_NS', 100_000_000)
     with listening(controller.rtde_port, PATIENCE) as heard:
         heard.states()
         controller.fault = 'silent'

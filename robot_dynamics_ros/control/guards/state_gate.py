@@ -32,9 +32,9 @@ class StateGate:
     SMOOTHING = 0.1
     LEARNT = 5
     """The first estimate is the second longest of so many gaps, so that a burst or a single pause does not spoil it."""
-    LONGEST = 1_000_000_000
+    LONGEST_NS = 1_000_000_000
     """Age limit until a period is estimated, and the largest estimated limit, ns."""
-    SHORTEST = 5_000_000
+    SHORTEST_NS = 5_000_000
     """Smallest estimated limit, ns: the gaps within a burst are shorter than delays by the operating system."""
 
     def __init__(self, limit: float):
@@ -44,7 +44,7 @@ class StateGate:
 
     def reset(self) -> None:
         """Reset stamps, period and estimated limit."""
-        self._set_limit(self.LONGEST)
+        self._set_limit(self.LONGEST_NS)
         self.now: int | None = None
         self._newest: int | None = None
         self.used: int | None = None
@@ -58,7 +58,7 @@ class StateGate:
         self.now, self._newest, self.used, self.answered = before.now, before._newest, before.used, before.answered
         self._period, self._gaps, self._jitter = before._period, before._gaps, before._jitter
         if self._period is not None:
-            self._set_limit(max(self.PERIODS * self._period, self.SHORTEST))
+            self._set_limit(max(self.PERIODS * self._period, self.SHORTEST_NS))
 
     @property
     def period(self) -> float:
@@ -121,9 +121,9 @@ class StateGate:
             period += self.SMOOTHING * error
             self._jitter += self.SMOOTHING * (abs(error) - self._jitter)
         self._period = period
-        self._set_limit(max(self.PERIODS * period, self.SHORTEST))
+        self._set_limit(max(self.PERIODS * period, self.SHORTEST_NS))
 
     def _set_limit(self, periods: float) -> None:
         """Set age limit and shortest pause for so many ns as ``PERIODS`` last; the attribute ``limit`` is in s."""
-        limit = self._limit = self._configured or min(periods, self.LONGEST)
+        limit = self._limit = self._configured or min(periods, self.LONGEST_NS)
         self._shortest_pause, self.limit = min(limit, periods), limit * 1e-9

@@ -6,15 +6,15 @@ SPEED = 0.02
 """Largest measured speed of an arm at rest, rad/s (m/s): above the noise of common encoders."""
 DISTANCE = 1e-3
 """Largest distance of an arm at rest from where it came to rest, rad (m)."""
-DURATION = 500_000_000
+DURATION_NS = 500_000_000
 """Time after which an arm that does not move is at rest, ns."""
 
 
 class Standstill:
     """The time since which no joint has moved, and the mean position and effort in its newest part.
 
-    That part is one to two times ``DURATION`` long, so that what changes while the arm stands shows soon. ``is_new`` is
-    whether the last sample did not continue a standstill.
+    That part is one to two times ``DURATION_NS`` long, so that what changes while the arm stands shows soon. ``is_new``
+    is whether the last sample did not continue a standstill.
     """
 
     def __init__(self, n: int):
@@ -40,7 +40,7 @@ class Standstill:
         self._count[:], self._last = 0, -1
 
     def add(self, stamp: int, q: np.ndarray, qd: np.ndarray, effort: np.ndarray) -> bool:
-        """Add a sample and return whether the arm has been at rest for ``DURATION``.
+        """Add a sample and return whether the arm has been at rest for ``DURATION_NS``.
 
         Parameters
         ----------
@@ -62,7 +62,7 @@ class Standstill:
             self._effort[0] += effort
             self._count[0] += 1
         self._last = stamp
-        if stamp - self._since >= DURATION:
+        if stamp - self._since >= DURATION_NS:
             for sums in (self._q, self._effort, self._count):
                 sums[1], sums[0] = sums[0], 0
             self._since = stamp

@@ -7,9 +7,9 @@ import numpy as np
 
 Value = TypeVar('Value')
 Self = TypeVar('Self', bound='Ramp')
-LATE = 50_000_000
+LATE_NS = 50_000_000
 """ns by which a ramp may be known late or early: what it changes in this time is applied at once."""
-SHORTEST = 500_000_000
+SHORTEST_NS = 500_000_000
 """ns: shortest duration of a ramp that replaces a step which nobody has asked for."""
 ROUNDING = 1e-12
 """Of values that went through a message, relative to their magnitude."""
@@ -51,10 +51,10 @@ class Ramp(Generic[Value]):
     def without_step(self: Self, held: Self, now: int, may_be_asked_for: bool = True) -> Self:
         """Return the ramp to follow instead of ``held`` from ``now`` (ns) on, so that the value makes no step.
 
-        It is this ramp where each number of its value is the held one to within what the two ramps change in ``LATE``
-        before or after ``now``, and also where it has no duration and begins at the held value: that step was asked
-        for, unless it may have been made long ago (``may_be_asked_for`` False). Else it is a ramp from the held value
-        to ``after``, over what is left of this ramp, ``SHORTEST`` at least.
+        It is this ramp where each number of its value is the held one to within what the two ramps change in
+        ``LATE_NS`` before or after ``now``, and also where it has no duration and begins at the held value: that step was
+        asked for, unless it may have been made long ago (``may_be_asked_for`` False). Else it is a ramp from the held value
+        to ``after``, over what is left of this ramp, ``SHORTEST_NS`` at least.
         """
         value = held.at(now)
         # the change of numbers near the largest one overflows: then nothing is known of a step
@@ -63,7 +63,7 @@ class Ramp(Generic[Value]):
         if continues:
             return self
         left = self.start + self.duration - now if self.duration else 0
-        return replace(self, before=value, start=now, duration=max(left, SHORTEST))
+        return replace(self, before=value, start=now, duration=max(left, SHORTEST_NS))
 
     def _continues(self: Self, held: Self, value: Value, now: int, may_be_asked_for: bool) -> bool:
         """Return whether the step from ``held``, which has ``value`` at ``now``, is small or was asked for."""
@@ -87,6 +87,6 @@ class Ramp(Generic[Value]):
 
 
 def _late(ramp: Ramp, change: np.ndarray, now: int) -> np.ndarray:
-    """Return how much a ramp with this whole ``change`` changes in ``LATE`` before or after ``now`` (ns)."""
+    """Return how much a ramp with this whole ``change`` changes in ``LATE_NS`` before or after ``now`` (ns)."""
     share = ramp.share(now)
-    return max(share - ramp.share(now - LATE), ramp.share(now + LATE) - share) * np.abs(change)
+    return max(share - ramp.share(now - LATE_NS), ramp.share(now + LATE_NS) - share) * np.abs(change)

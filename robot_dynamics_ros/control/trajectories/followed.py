@@ -18,7 +18,7 @@ from robot_dynamics_ros.control.trajectories.lead import (
     Segments,
     come_to_rest,
 )
-from robot_dynamics_ros.control.trajectories.point_stream import LONGEST_GAP, StreamPoint
+from robot_dynamics_ros.control.trajectories.point_stream import LONGEST_GAP_NS, StreamPoint
 from robot_dynamics_ros.control.trajectories.trajectory import TIME_RESOLUTION, Trajectory, sample
 
 LATEST_JOIN = 1.5
@@ -79,7 +79,7 @@ class Followed:
     @property
     def due(self) -> int:
         """Stamp from which on it may begin, ns: its start; a point of a stream replaces the one before at once."""
-        is_streamed = self.point is not None and self.point.period and self.start - self.received <= LONGEST_GAP
+        is_streamed = self.point is not None and self.point.period and self.start - self.received <= LONGEST_GAP_NS
         return 0 if is_streamed else self.start
 
     def time(self, stamp: int) -> float:

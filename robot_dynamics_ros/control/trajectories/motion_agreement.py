@@ -25,7 +25,7 @@ from robot_dynamics_ros.control.joints.continuous_joints import nearest, turns
 from robot_dynamics_ros.control.law import Outcome, Result
 from robot_dynamics_ros.control.trajectories.followed import Followed
 from robot_dynamics_ros.control.trajectories.lead import ALREADY_THERE, Limits
-from robot_dynamics_ros.control.trajectories.point_stream import LONGEST_GAP
+from robot_dynamics_ros.control.trajectories.point_stream import LONGEST_GAP_NS
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.robot import Robot
@@ -79,7 +79,7 @@ class MotionAgreement:
         self._names, self._turn, self._desired = robot.joint_names, turns(robot), desired
         then = np.zeros((3, n)), np.zeros((2, n)), 0.0, 0.0, False
         self._apart = bound(_apart, self._turn, limits[1], desired, then=then)
-        self._lag = LONGEST_GAP * 1e-9
+        self._lag = LONGEST_GAP_NS * 1e-9
 
     def fault(self, plan: Followed, stamp: int, motion: np.ndarray, of: int) -> Result | None:
         """Return why a torque along ``motion`` (2, n), q and qd at ``of`` (ns), is not one along ``plan``; None: it is.

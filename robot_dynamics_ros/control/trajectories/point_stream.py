@@ -1,8 +1,8 @@
 """Streams of one-point trajectories: the times at which their points are reached, and velocities that they lack.
 
 Servo, teleoperation and policies send a new point each few ms, which replaces the one before. Such a message is part of
-a stream when the one before was a lone point as well, is still in force or waits, and is at most ``LONGEST_GAP``
-earlier by the points' times t_k = start + time of the point, at least ``SHORTEST_GAP``.
+a stream when the one before was a lone point as well, is still in force or waits, and is at most ``LONGEST_GAP_NS``
+earlier by the points' times t_k = start + time of the point, at least ``SHORTEST_GAP_NS``.
 
 A point is reached at t_k + lag, so that neither the jitter of the transport nor a point without a time makes a step.
 The lag is what the latest message needs so that its lead lasts one period, at least MIN_LEAD. It decays slowly to that
@@ -25,9 +25,9 @@ import numpy as np
 from robot_dynamics_ros.control.joints.continuous_joints import nearest
 from robot_dynamics_ros.control.trajectories.lead import MIN_LEAD, Limits
 
-LONGEST_GAP = 250_000_000
+LONGEST_GAP_NS = 250_000_000
 """Time between two points of a stream, ns; also by how much a lone point may be late, or ahead of its time."""
-SHORTEST_GAP = 1_000_000
+SHORTEST_GAP_NS = 1_000_000
 """Likewise, ns: differences of positions in a shorter time are no velocities."""
 LARGEST_CHANGE = 2.0
 """Of the change of velocity that the acceleration limits allow between two points: positions are noisy."""
@@ -42,7 +42,7 @@ DECAY = 0.05
 REMEMBERED = 16
 MEMORY = 20
 """Number of points over which times of sending are smoothed: their jitter would be acceleration."""
-LARGEST_JITTER = 5_000_000
+LARGEST_JITTER_NS = 5_000_000
 """ns, and half of a period, by which times of sending may be off: else they are not those of a periodic source."""
 
 
@@ -91,12 +91,12 @@ class Pace(NamedTuple):
         """
         steps = max(1, round((sent - last) / self.period)) if self.period else 1
         error = sent - last - steps * self.period
-        if not self.period or abs(error) > min(LARGEST_JITTER, 0.5 * self.period):
-            time = max(sent, last + SHORTEST_GAP)
+        if not self.period or abs(error) > min(LARGEST_JITTER_NS, 0.5 * self.period):
+            time = max(sent, last + SHORTEST_GAP_NS)
             return time, Pace(float(time - last), 2)
         n = min(self.points + 1, MEMORY)
         time = round(last + steps * self.period + 2.0 * (2 * n - 1) / (n * (n + 1)) * error)
-        return max(time, last + SHORTEST_GAP), Pace(self.period + 6.0 / (n * (n + 1)) * error / steps, n)
+        return max(time, last + SHORTEST_GAP_NS), Pace(self.period + 6.0 / (n * (n + 1)) * error / steps, n)
 
 
 class StreamPoint:
@@ -125,7 +125,7 @@ class StreamPoint:
         ``turn`` (n, rad) is that of continuous joints, 0 of others. ``limits`` bound velocities that it lacks.
         ``as_sent``: the point's time is that of sending, which jitters.
         """
-        if before is not None and not SHORTEST_GAP <= point.time - before._given <= LONGEST_GAP:
+        if before is not None and not SHORTEST_GAP_NS <= point.time - before._given <= LONGEST_GAP_NS:
             before = None
         self._given: int = point.time
         self._pace = Pace(0.0, 1)

@@ -9,7 +9,7 @@ from robot_dynamics_ros.control.joints.continuous_joints import turns
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.control.law import INTERRUPTION, INTERRUPTION_NS, TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.trajectories.followed import Followed
-from robot_dynamics_ros.control.trajectories.point_stream import LONGEST_GAP, Point, StreamPoint
+from robot_dynamics_ros.control.trajectories.point_stream import LONGEST_GAP_NS, Point, StreamPoint
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectories.trajectory_start import TrajectoryStart
 from robot_dynamics_ros.errors import ArgumentError
@@ -25,7 +25,7 @@ def dropped(reason: str) -> Result:
 
 
 CLOCK_SET_BACK = dropped('the clock was set back')
-SOON = 50_000_000
+SOON_NS = 50_000_000
 """ns before its start in which a trajectory is not replaced: a node may follow it before it hears of the next one."""
 
 
@@ -33,7 +33,7 @@ class TrajectoryFollower:
     """Follows the newest trajectory that has started, and drops it if the measured position is too far from it.
 
     A trajectory begins at the first state at or after its start; until then the one before goes on. Another one that
-    was sent ``SOON`` before its start, or earlier, replaces it. At the state where it begins, and after each
+    was sent ``SOON_NS`` before its start, or earlier, replaces it. At the state where it begins, and after each
     pause of the states, every joint must be within a tolerance of the desired position. If the first point is still in
     the future, the distance to it may also be as large as the velocity limit allows in the remaining time. Positions of
     continuous joints are compared modulo a turn. After an ``INTERRUPTION`` no trajectory that had begun goes on.
@@ -106,7 +106,7 @@ class TrajectoryFollower:
         """
         present = now if self._newest is None else min(now, self._newest)
         over = (present - start) * 1e-9 - trajectory.duration
-        if over > (LONGEST_GAP * 1e-9 if trajectory.is_point else 0.0):
+        if over > (LONGEST_GAP_NS * 1e-9 if trajectory.is_point else 0.0):
             raise ArgumentError(f'trajectory: it ended {over:.3f} s before it was received')
         with self._receiving:
             point = self._point(trajectory, start, as_sent) if trajectory.is_point else None
@@ -119,7 +119,7 @@ class TrajectoryFollower:
             plans = plans[in_force[-1] if in_force else 0 :]
             copies = (before.start for before in plans if before.identity == plan.identity and before.is_exact)
             plan.later_than = max(copies, default=0)
-            begins = [before for before in plans if before.due <= (now if sent is None else sent) + SOON]
+            begins = [before for before in plans if before.due <= (now if sent is None else sent) + SOON_NS]
             for before in plans:
                 # the other thread may be putting it in force: then it stays so, or it would jump back to the one before
                 before.is_replaced = not (before.in_force or before in begins[-1:])

@@ -24,7 +24,7 @@ from robot_dynamics_ros.control.law import INTERRUPTION, MeasuredState
 from robot_dynamics_ros.control.trajectories.followed import Followed
 from robot_dynamics_ros.control.trajectories.lead import MIN_LEAD, OUTSIDE, TOO_LONG, Limits
 from robot_dynamics_ros.control.trajectories.motion_agreement import POSITION
-from robot_dynamics_ros.control.trajectories.point_stream import LONGEST_GAP
+from robot_dynamics_ros.control.trajectories.point_stream import LONGEST_GAP_NS
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.robot import Robot
@@ -191,7 +191,7 @@ class TrajectoryStart:
             measured = state.qd if state.has_velocity else np.zeros_like(qd)
             begins = np.clip(measured, np.minimum(qd, 0.0), np.maximum(qd, 0.0))
             assumed = np.array([q - 0.5 * (earliest - t) * (begins + qd), begins, np.zeros_like(qd)])
-            late = 0.0 if plan.point is None else LONGEST_GAP * 1e-9
+            late = 0.0 if plan.point is None else LONGEST_GAP_NS * 1e-9
             room = POSITION + late * float(np.abs(measured).max())
         streams = before is not None and plan.continues(before)
         return assumed if streams or self._distance(state.q, assumed[0]) <= room else None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
 
-STEP = 100_000_000
+STEP_NS = 100_000_000
 """ns by which a system clock goes back before it counts as set."""
 
 
@@ -38,7 +38,7 @@ class ClockWatch:
             self._last = steady, now = self._now()
             simulated = self._clock.ros_time_is_active
             expected = last if simulated else last + steady - last_steady
-            if now < expected - (0 if simulated else STEP):
+            if now < expected - (0 if simulated else STEP_NS):
                 self._set_back(expected, now)
 
     def _before_jump(self) -> None:

@@ -20,7 +20,7 @@ from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import (
 )
 from robot_dynamics_ros.robot import Robot
 
-AHEAD = 1_000_000_000
+AHEAD_NS = 1_000_000_000
 """ns by which a ramp may begin later than now: its message may come before that of the simulated clock."""
 NOT_ACTIVATED = 'not activated'
 LOOK_PERIOD = 0.02
@@ -96,7 +96,7 @@ class PayloadGravityInput:
         """Check until nothing is missing or early."""
         now = self._node.get_clock().now().nanoseconds
         for topic, (start, message) in list(self._early.items()):
-            if start - now <= AHEAD:
+            if start - now <= AHEAD_NS:
                 self._receive(topic, message)
         if self.missing:
             self.missing = self._reason()
@@ -243,7 +243,7 @@ class PayloadGravityInput:
     def _check_start(self, topic: str, message, ramp: Ramp) -> None:
         """Refuse a ramp that begins later than now, and check it again later: its share is not known yet."""
         ahead = ramp.start - self._node.get_clock().now().nanoseconds
-        if ramp.duration and ahead > AHEAD:
+        if ramp.duration and ahead > AHEAD_NS:
             self._early[topic] = ramp.start, message
             raise ArgumentError(
                 f'its ramp begins {ahead * 1e-9:.1f} s later than now: it is of another clock, or of this one before '

@@ -14,7 +14,7 @@ from rclpy.qos import DurabilityPolicy
 from rclpy.subscription import Subscription
 
 FOREVER = -1
-PAUSE = 5_000_000
+PAUSE_NS = 5_000_000
 """ns between two calls of ``on_pause``."""
 
 
@@ -60,7 +60,7 @@ class RawExecutor:
     ):
         """Serve ``subscriptions`` of ``node``; the thread is made by ``start``.
 
-        In that thread ``on_pause`` is called every ``PAUSE``, whatever messages come, and ``on_stop`` last. Neither
+        In that thread ``on_pause`` is called every ``PAUSE_NS``, whatever messages come, and ``on_stop`` last. Neither
         raises anything. ``failed(error)`` is called, before ``on_stop``, where the thread ends by an exception.
         """
         self._context = node.context
@@ -138,7 +138,7 @@ class RawExecutor:
         """Wait, take, handle, until asked to stop."""
         pairs = self._pairs()
         wake = self._wake.handle
-        on_pause, due = self._on_pause, time.monotonic_ns() + PAUSE
+        on_pause, due = self._on_pause, time.monotonic_ns() + PAUSE_NS
         longest = FOREVER
         wait_set = _rclpy.WaitSet(len(pairs), 1, 0, 0, 0, 0, self._context.handle)
         while not self._stopping:
@@ -152,4 +152,4 @@ class RawExecutor:
             self._take(pairs)
             if on_pause is not None and time.monotonic_ns() >= due and not self._stopping:
                 on_pause()
-                due = time.monotonic_ns() + PAUSE
+                due = time.monotonic_ns() + PAUSE_NS

@@ -20,7 +20,7 @@ from robot_dynamics_ros.nodes.process.hot_path import InterpreterSettings
 from robot_dynamics_ros.nodes.process.qos import TRANSIENT_LOCAL
 from robot_dynamics_ros.nodes.tasks.aubo_comparison import AuboComparison
 
-TEMPERATURE_PERIOD = 1_000_000_000
+TEMPERATURE_PERIOD_NS = 1_000_000_000
 """ns between two messages of ``joint_temperatures``."""
 
 
@@ -183,7 +183,7 @@ class AuboStates(LifecycleTask):
         self._send(bytes(buffer))
         self._published += 1
         self._modes = sample.robot_mode, sample.safety_mode, sample.simulated
-        if abs(stamp - self._last_temperature) >= TEMPERATURE_PERIOD:
+        if abs(stamp - self._last_temperature) >= TEMPERATURE_PERIOD_NS:
             self._last_temperature = stamp
             if self._has_gravity:
                 self._comparison.compare(stamp, sample.position, sample.gravity)

@@ -20,7 +20,7 @@ from robot_dynamics_ros.simulation.plant.arm_clock import ArmClock
 from robot_dynamics_ros.simulation.plant.command_age import CommandAge
 from robot_dynamics_ros.simulation.plant.motor_pd import MotorPd
 
-STEP = 1_000_000
+STEP_NS = 1_000_000
 """Simulation step in ns."""
 SECOND = 1_000_000_000
 AT_REST = 0.02
@@ -81,7 +81,7 @@ class PlantLoop(LifecycleTask):
             motors = MotorPd(*(gain(name, values, robot.nv) for name, values in gains.items()))
         self._arm = plant_class()(
             robot,
-            STEP / SECOND,
+            STEP_NS / SECOND,
             start_position(node.value('start'), robot.nq),
             mass_error=node.value('mass_error'),
             friction_error=node.value('friction_error'),
@@ -90,10 +90,10 @@ class PlantLoop(LifecycleTask):
         )
         ros_clock = node.get_clock()
         self._arm_time = ArmClock(
-            STEP, lambda: ros_clock.now().nanoseconds, time.monotonic_ns, lambda: ros_clock.ros_time_is_active
+            STEP_NS, lambda: ros_clock.now().nanoseconds, time.monotonic_ns, lambda: ros_clock.ros_time_is_active
         )
         self._timeout = round(node.value('command_timeout') * SECOND)
-        self._period = max(STEP, round(SECOND / node.value('rate')))
+        self._period = max(STEP_NS, round(SECOND / node.value('rate')))
         self._longest_delay = round((1.0 / node.value('rate') + node.value('longest_delay')) * SECOND)
         self._command_age = CommandAge(self._longest_delay)
         self._diverged = ''
@@ -127,7 +127,7 @@ class PlantLoop(LifecycleTask):
 
     def report(self) -> dict[str, str]:
         """Return brakes, lost time, and the number of commands that named no state."""
-        lost = self._arm_time.steps_lost * STEP / SECOND
+        lost = self._arm_time.steps_lost * STEP_NS / SECOND
         return {
             'brakes': 'closed' if self._arm.brakes else 'open',
             'time lost, s': f'{lost:.3f}',
@@ -165,9 +165,9 @@ class PlantLoop(LifecycleTask):
 
     def _step(self) -> None:
         """Step the arm by the due time; a late machine or controller loses time, and an arm at rest regains some."""
-        room = self._command_age.room(self._arm_time.stamp, self._arm_time.time) // STEP
+        room = self._command_age.room(self._arm_time.stamp, self._arm_time.time) // STEP_NS
         if room and np.abs(self._arm.velocity).max() < AT_REST:
-            self._arm_time.regain(self._period // STEP)
+            self._arm_time.regain(self._period // STEP_NS)
         due = self._arm_time.due()
         count = min(due, room)
         self._arm.step(count)

@@ -16,7 +16,7 @@ from robot_dynamics_ros.control.guards.measured_effort import (
     Resting,
     static_friction,
 )
-from robot_dynamics_ros.control.joints.standstill import DURATION
+from robot_dynamics_ros.control.joints.standstill import DURATION_NS
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 
 ROBOT = Robot.named('aubo_i5')
@@ -177,7 +177,7 @@ def test_what_cannot_be_used_is_refused():
 def stand(check, robot, q, effort, start):
     """Let the arm stand at q for the duration, in four samples."""
     for k in range(4):
-        check.add(robot, start + k * DURATION // 3, q, np.zeros(6), effort)
+        check.add(robot, start + k * DURATION_NS // 3, q, np.zeros(6), effort)
 
 
 @pytest.mark.compiled
@@ -187,12 +187,12 @@ def test_the_check_compares_each_position_in_which_the_arm_stood_once():
     gravity = ROBOT.gravity_torque(STRETCHED)
     stand(check, ROBOT, STRETCHED, gravity, 0)
     assert check.verdict().fits
-    stand(check, ROBOT, STRETCHED, gravity, 2 * DURATION)  # the same standstill
-    stand(check, ROBOT, HALF, ROBOT.gravity_torque(HALF) + np.eye(6)[5], 9 * DURATION)
+    stand(check, ROBOT, STRETCHED, gravity, 2 * DURATION_NS)  # the same standstill
+    stand(check, ROBOT, HALF, ROBOT.gravity_torque(HALF) + np.eye(6)[5], 9 * DURATION_NS)
     assert len(check._rests) == 2
     assert check.differences() == pytest.approx([0.0, 0.0, 0.0, 0.0, 0.0, 1.0], abs=1e-9)
     for k in range(2 * POSITIONS):
-        stand(check, ROBOT, STRETCHED + 0.01 * k, np.zeros(6), (20 + 9 * k) * DURATION)
+        stand(check, ROBOT, STRETCHED + 0.01 * k, np.zeros(6), (20 + 9 * k) * DURATION_NS)
     assert len(check._rests) == POSITIONS and check.verdict().fits is False
 
 
@@ -202,15 +202,15 @@ def test_a_payload_in_force_belongs_to_gravity_and_a_new_one_begins_again():
     with_load, without = (robot.gravity_torque(STRETCHED) for robot in (loaded, ROBOT))
     check = EffortCheck(MeasuredEffort('torque', NAMES, unknown), 6)
     stand(check, ROBOT, -STRETCHED, loaded.gravity_torque(-STRETCHED), 0)
-    stand(check, ROBOT, STRETCHED, with_load, 2 * DURATION)
+    stand(check, ROBOT, STRETCHED, with_load, 2 * DURATION_NS)
     assert abs(check.differences()) == pytest.approx(abs(with_load - without))
     assert abs(check.differences()[1]) > 30.0 and check.verdict().fits is False
-    stand(check, loaded, STRETCHED, with_load, 4 * DURATION)
+    stand(check, loaded, STRETCHED, with_load, 4 * DURATION_NS)
     assert check.verdict().fits and check.differences() == pytest.approx(np.zeros(6), abs=1e-9)
 
 
 def test_an_arm_that_moves_says_nothing():
     check = EffortCheck(MeasuredEffort('torque', NAMES, unknown), 6)
     for k in range(50):
-        check.add(ROBOT, k * DURATION, STRETCHED, np.full(6, 0.1), np.zeros(6))
+        check.add(ROBOT, k * DURATION_NS, STRETCHED, np.full(6, 0.1), np.zeros(6))
     assert check.verdict().fits is None

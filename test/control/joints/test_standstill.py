@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.joints.standstill import DISTANCE, DURATION, SPEED, Standstill
+from robot_dynamics_ros.control.joints.standstill import DISTANCE, DURATION_NS, SPEED, Standstill
 
-PERIOD = DURATION // 5
+PERIOD = DURATION_NS // 5
 STILL = np.zeros(2)
 
 

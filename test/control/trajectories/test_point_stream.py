@@ -6,8 +6,8 @@ import pytest
 from robot_dynamics_ros.control.trajectories.lead import MIN_LEAD
 from robot_dynamics_ros.control.trajectories.point_stream import (
     DECAY,
-    LARGEST_JITTER,
-    LONGEST_GAP,
+    LARGEST_JITTER_NS,
+    LONGEST_GAP_NS,
     MARGIN,
     MEMORY,
     REMEMBERED,
@@ -42,7 +42,7 @@ def stream(times, positions, velocities=None, limits=NO_LIMITS, **how):
     ('later', 'continues'), [(0.001, True), (0.25, True), (0.250001, False), (0.000999, False), (-0.1, False)]
 )
 def test_a_point_continues_a_stream_that_is_at_most_a_quarter_of_a_second_old(later, continues):
-    assert LONGEST_GAP == 250 * MS
+    assert LONGEST_GAP_NS == 250 * MS
     one, other = stream([0.0, later], [[0.0, 0.0]] * 2)
     assert (other.stream is one.stream) is continues and other.period == pytest.approx(later if continues else 0.0)
 
@@ -178,7 +178,7 @@ def test_a_message_that_is_lost_is_no_jitter():
 def test_times_of_a_source_that_is_not_periodic_are_kept():
     sent = np.cumsum(np.random.default_rng(3).uniform(0.01, 0.05, 60))
     kept = np.abs(smoothed(sent) - sent)
-    assert kept.max() <= LARGEST_JITTER * 1e-9 and (kept < 1e-6).mean() > 0.2
+    assert kept.max() <= LARGEST_JITTER_NS * 1e-9 and (kept < 1e-6).mean() > 0.2
 
 
 def test_times_increase_whatever_is_sent():

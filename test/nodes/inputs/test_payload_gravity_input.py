@@ -13,7 +13,7 @@ from std_msgs.msg import Header
 from robot_dynamics_interfaces.msg import GravityState, Payload, PayloadState
 from robot_dynamics_interfaces.srv import SetGravity
 from robot_dynamics_ros.control.payload.payload_gravity import PayloadGravity
-from robot_dynamics_ros.control.payload.ramp import LATE, SHORTEST
+from robot_dynamics_ros.control.payload.ramp import LATE_NS, SHORTEST_NS
 from robot_dynamics_ros.nodes.executables.dynamics_server import DynamicsServer
 from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import KINDS
 from robot_dynamics_ros.nodes.lifecycle.base_node import BaseNode
@@ -112,7 +112,7 @@ def test_a_node_that_awaits_no_payload_begins_at_once_and_follows_a_later_server
     publisher.publish(PayloadState(mass=2.0, frame='ee_link', ramp_time=ramp_time))  # it was over long ago
     process.spin_until(lambda: mass_of(follower) == 2.0, 'the payload')
     ramp = follower.payload_gravity.current.payload
-    assert (follower.payload_gravity.missing, ramp.before, ramp.duration) == ('', {}, SHORTEST)
+    assert (follower.payload_gravity.missing, ramp.before, ramp.duration) == ('', {}, SHORTEST_NS)
 
 
 def test_a_server_of_another_process_that_is_not_active_yet_is_waited_for(process, other_process):
@@ -358,16 +358,16 @@ def test_a_second_server_makes_no_step_where_torques_are_computed(process, monke
     server.start()
     set_payload(server, 3.0, ramp_time=1e-9)
     held = follower.payload_gravity.current.payload
-    time.sleep(1.5e-9 * LATE)  # what changed just now may still change at once
+    time.sleep(1.5e-9 * LATE_NS)  # what changed just now may still change at once
     before = follower.get_clock().now().nanoseconds
-    assert held.finished(before - LATE)
+    assert held.finished(before - LATE_NS)
     follower.payload_gravity.in_use = True  # as the pipeline says at the first state
     second = process.node(DynamicsServer)
     second.start()
     assert follower.payload_gravity.current.payload is held
     set_payload(second, 1.0, ramp_time=1e-9)
     ramp = follower.payload_gravity.current.payload
-    assert (mass_of(follower), ramp.before, ramp.duration) == (1.0, held.after, SHORTEST)
+    assert (mass_of(follower), ramp.before, ramp.duration) == (1.0, held.after, SHORTEST_NS)
     assert before <= ramp.start <= follower.get_clock().now().nanoseconds
     gravity = follower.payload_gravity.current.gravity
     assert gravity.finished(before) and gravity.after == (0.0, 0.0, -9.81)

@@ -19,7 +19,7 @@ from sensor_msgs.msg import JointState
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.process import hot_path, realtime
 from robot_dynamics_ros.nodes.process.hot_path import PATIENCE, HotPath
-from robot_dynamics_ros.nodes.process.raw_executor import PAUSE, NoExecutor
+from robot_dynamics_ros.nodes.process.raw_executor import PAUSE_NS, NoExecutor
 from robot_dynamics_ros.nodes.process.realtime import Schedule
 
 pytestmark = pytest.mark.plain
@@ -144,7 +144,9 @@ def test_a_pause_callback_is_called_while_it_runs_and_messages_continue(node):
     wire.until(lambda: len(pauses) > known)
     wire.hot_path.destroy()
     assert threads == {'hot path'}
-    assert min(later - earlier for earlier, later in pairwise(pauses)) > 0.9 * PAUSE  # it waits, it does not look again
+    assert (
+        min(later - earlier for earlier, later in pairwise(pauses)) > 0.9 * PAUSE_NS
+    )  # it waits, it does not look again
     # the thread has ended: nobody is left to ask
     assert 'hot path' not in {thread.name for thread in threading.enumerate()}
 

@@ -243,7 +243,7 @@ def test_a_system_clock_that_is_set_back_is_noticed_and_one_that_is_slewed_is_no
         clock.nanoseconds += change
         watch.look()
 
-    for change in (SECOND, SECOND - clock_watch.STEP + 1, 3 * SECOND):
+    for change in (SECOND, SECOND - clock_watch.STEP_NS + 1, 3 * SECOND):
         second(change)
     assert told == []
     second(-100 * SECOND)

@@ -44,7 +44,7 @@ def test_lost_time_is_made_up_while_the_arm_rests(monkeypatch, arm, speed, regai
         motor_torque=numbers,
         step=lambda count: None,
     )
-    loop._arm_time = ArmClock(plant_loop.STEP, lambda: now[0], lambda: now[0], lambda: False)
+    loop._arm_time = ArmClock(plant_loop.STEP_NS, lambda: now[0], lambda: now[0], lambda: False)
 
     def tick(duration):
         now[0] += duration
@@ -55,11 +55,11 @@ def test_lost_time_is_made_up_while_the_arm_rests(monkeypatch, arm, speed, regai
     monkeypatch.setattr(loop._arm, 'velocity', np.full(6, speed))
     tick(500_000_000)  # the machine was busy
     lost = loop._arm_time.steps_lost
-    assert lost > 400 and loop._arm_time.stamp == now[0] - lost * plant_loop.STEP
+    assert lost > 400 and loop._arm_time.stamp == now[0] - lost * plant_loop.STEP_NS
     for _ in range(300):
         tick(2_000_000)
     assert loop._arm_time.steps_lost == (0 if regained else lost)
-    assert loop._arm_time.stamp == now[0] - loop._arm_time.steps_lost * plant_loop.STEP
+    assert loop._arm_time.stamp == now[0] - loop._arm_time.steps_lost * plant_loop.STEP_NS
 
 
 class LateController:
@@ -68,7 +68,7 @@ class LateController:
     def __init__(self, arm, delay):
         self._loop, self._delay = arm.task, delay
         self.now, self._under_way, self._answered, self._before, self.oldest = 10**9, [], None, 0, 0
-        self._loop._arm_time = ArmClock(plant_loop.STEP, lambda: self.now, lambda: self.now, lambda: False)
+        self._loop._arm_time = ArmClock(plant_loop.STEP_NS, lambda: self.now, lambda: self.now, lambda: False)
         self._loop._publisher = SimpleNamespace(publish=self._on_state)
 
     @property
