@@ -21,9 +21,9 @@ class ControllerClock:
     """Converts times of a controller to times of a local clock, in spite of messages that are late by chance.
 
     A message arrives at t + offset(t) + delay with a delay >= 0. The sample of each ``PART_NS`` with the smallest
-    arrival - t was delayed least. The drift is the median slope between these samples of the last ``PARTS`` (Theil 1950,
-    Sen 1968), and the offset the smallest one of the last ``RECENT`` after the drift is subtracted. The smallest delay
-    itself, that of an idle network, is not observable and remains in the result.
+    arrival - t was delayed least. The drift is the median slope between these samples of the last ``PARTS`` (Theil
+    1950, Sen 1968), and the offset the smallest one of the last ``RECENT`` after the drift is subtracted. The smallest
+    delay itself, that of an idle network, is not observable and remains in the result.
 
     A clock that was set back makes all samples late by the same time, which the offset follows only when the samples
     before are no longer recent: ``late_for`` says for how long, by the local clock, all samples have been late.

@@ -52,9 +52,9 @@ class Ramp(Generic[Value]):
         """Return the ramp to follow instead of ``held`` from ``now`` (ns) on, so that the value makes no step.
 
         It is this ramp where each number of its value is the held one to within what the two ramps change in
-        ``LATE_NS`` before or after ``now``, and also where it has no duration and begins at the held value: that step was
-        asked for, unless it may have been made long ago (``may_be_asked_for`` False). Else it is a ramp from the held value
-        to ``after``, over what is left of this ramp, ``SHORTEST_NS`` at least.
+        ``LATE_NS`` before or after ``now``, and also where it has no duration and begins at the held value: that step
+        was asked for, unless it may have been made long ago (``may_be_asked_for`` False). Else it is a ramp from the
+        held value to ``after``, over what is left of this ramp, ``SHORTEST_NS`` at least.
         """
         value = held.at(now)
         # the change of numbers near the largest one overflows: then nothing is known of a step
