@@ -33,10 +33,15 @@ def begin_of_control(graph, stamp):
     return (torque - DAMPING[5] * rate) / STIFFNESS[5] / rate
 
 
+def torque_of_feedforward(graph, stamp):
+    """Return the gravity torque of joint 2 at a state of ``stamp``, which is sent until it has come."""
+    torques = graph.listen(JointState, 'feedforward_torque')
+    return graph.answer(lambda stamp: send(graph, stamp, A), torques, stamp).effort[1]
+
+
 def begin_of_feedforward(graph, stamp):
     """Return when feedforward_node's motion began, s before ``stamp``: from the gravity torque of joint 2."""
-    torques = graph.listen(JointState, 'feedforward_torque')
-    torque = graph.answer(lambda stamp: send(graph, stamp, A), torques, stamp).effort[1]
+    torque = torque_of_feedforward(graph, stamp)
     times = np.linspace(0.0, DURATION, 2001)
     known = ROBOT.gravity_torque(A + times[:, None] / DURATION * WAY)[:, 1]
     assert (np.diff(known) < 0.0).all()
@@ -63,7 +68,9 @@ def begins_beside_a_long_call(graph):
     graph.until(call.done, 'the answer of the long call', 60.0)
     busy = (graph.now() - sent) / ros.SECOND
     assert call.result().success, call.result().message
-    command(graph, sent + 3 * ros.SECOND, A)  # the way to the motion begins there, and takes less than 0.8 s
+    # the way to the motion begins there for both, and takes less than 0.8 s
+    command(graph, sent + 3 * ros.SECOND, A)
+    torque_of_feedforward(graph, sent + 3 * ros.SECOND)
     since = 3.8
     stamp = sent + round(since * ros.SECOND)
     late = {

