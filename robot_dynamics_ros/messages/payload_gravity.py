@@ -8,7 +8,7 @@ from geometry_msgs.msg import Vector3, Vector3Stamped
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
 from robot_dynamics_interfaces.msg import Payload as PayloadMessage
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.control.payload.payload_gravity import LONGEST, GravityRamp, PayloadRamp, carrier
+from robot_dynamics_ros.control.payload.payload_gravity import LONGEST, GravityRamp, PayloadRamp, carrier, together
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.payload import Payload
@@ -31,7 +31,7 @@ def _payload_of(message) -> Payload:
 
 
 def _carried(robot: Robot, message) -> dict[str, Payload]:
-    """Return the payload of a message by its frame; none for a mass of 0, in whatever frame it is."""
+    """Return the payload of a message by its frame; empty for a mass of 0, whose frame is not checked."""
     payload = _payload_of(message)
     return {carrier(robot, payload, message.frame): payload} if payload.mass else {}
 
@@ -61,15 +61,13 @@ def payload_ramp_of(robot: Robot, message: PayloadState) -> PayloadRamp:
     """Return the ramp of a ``PayloadState``; DynamicsError names the field that is wrong for ``robot``."""
     after = _carried(robot, message)
     duration = round(ramp_time_of(message) * 1e9)
-    before: dict[str, Payload] = {}
+    before: list[tuple[str, Payload]] = []
     for k, body in enumerate(message.before):
         try:
-            carried = _carried(robot, body)
+            before += _carried(robot, body).items()
         except DynamicsError as error:
             raise ArgumentError(f'before[{k}]: {error}') from error
-        for name, payload in carried.items():
-            before[name] = before[name] + payload if name in before else payload
-    return PayloadRamp(after, before, nanoseconds(message.stamp), duration)
+    return PayloadRamp(after, together(before), nanoseconds(message.stamp), duration)
 
 
 def gravity_ramp_of(robot: Robot, message: GravityState) -> GravityRamp:

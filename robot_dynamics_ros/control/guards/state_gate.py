@@ -54,11 +54,11 @@ class StateGate:
         self._jitter = 0.0
 
     def continue_from(self, before: 'StateGate') -> None:
-        """Know of the same states what ``before`` knows of them; the age limit stays where it is configured."""
+        """Take over stamps and period from ``before``, the gate of the same states; a configured age limit stays."""
         self.now, self._newest, self.used, self.answered = before.now, before._newest, before.used, before.answered
         self._period, self._gaps, self._jitter = before._period, before._gaps, before._jitter
         if self._period is not None:
-            self._set_limit(max(self.PERIODS * self._period, self.SHORTEST_NS))
+            self._estimate_limit(self._period)
 
     @property
     def period(self) -> float:
@@ -121,6 +121,10 @@ class StateGate:
             period += self.SMOOTHING * error
             self._jitter += self.SMOOTHING * (abs(error) - self._jitter)
         self._period = period
+        self._estimate_limit(period)
+
+    def _estimate_limit(self, period: float) -> None:
+        """Set age limit and shortest pause for a ``period`` of the stamps, ns."""
         self._set_limit(max(self.PERIODS * period, self.SHORTEST_NS))
 
     def _set_limit(self, periods: float) -> None:

@@ -62,10 +62,9 @@ class GravityFallback:
         """Disarm until the next torque for a state."""
         self.armed = False
 
-    def continue_from(self, before: 'GravityFallback | RampToZero | None') -> None:
-        """Be armed where ``before`` is, of another description of the arm, if it is of the same kind."""
-        if isinstance(before, GravityFallback):
-            self._q[:], self.armed, self.timeout = before._q, before.armed, before.timeout
+    def continue_from(self, before: 'GravityFallback') -> None:
+        """Be armed where ``before`` is, of another description of the arm."""
+        self._q[:], self.armed, self.timeout = before._q, before.armed, before.timeout
 
     def torque(self, now: int, missing: float, out) -> bool:
         """Write the gravity torque (n, N m) with payload and gravity at ``now`` (ns); return whether it may be sent."""
@@ -100,10 +99,9 @@ class RampToZero:
         """Disarm until the next torque for a state."""
         self.armed = False
 
-    def continue_from(self, before: 'GravityFallback | RampToZero | None') -> None:
-        """Go on with the ramp of ``before``, of another description of the arm, if it is of the same kind."""
-        if isinstance(before, RampToZero):
-            self._ramp, self.armed, self.timeout = before._ramp, before.armed, before.timeout
+    def continue_from(self, before: 'RampToZero') -> None:
+        """Go on with the ramp of ``before``, of another description of the arm."""
+        self._ramp, self.armed, self.timeout = before._ramp, before.armed, before.timeout
 
     def torque(self, now: int, missing: float, out) -> bool:
         """Write the torque (n, N m) when states have been missing for ``missing`` s; return False once zero was sent.

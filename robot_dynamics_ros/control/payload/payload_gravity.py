@@ -1,6 +1,6 @@
 """Payload and gravity of a robot as functions of time, each with a ramp."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,6 +17,14 @@ SMALLEST = 1e-9
 LONGEST = 3600.0
 """Longest duration of a ramp, s."""
 Vector = tuple[float, float, float]
+
+
+def together(bodies: Iterable[tuple[str, Payload]]) -> dict[str, Payload]:
+    """Return the payload of each frame: the sum of its bodies, which come with the name of their frame."""
+    carried: dict[str, Payload] = {}
+    for frame, body in bodies:
+        carried[frame] = carried[frame] + body if frame in carried else body
+    return carried
 
 
 @dataclass(frozen=True)
@@ -37,12 +45,11 @@ class PayloadRamp(Ramp[Mapping[str, Payload]]):
             return self.after
         if share <= 0.0:
             return self.before
-        carried: dict[str, Payload] = {}
-        for payloads, part in ((self.before, 1.0 - share), (self.after, share)):
-            for frame, payload in payloads.items():
-                body = Payload(part * payload.mass, payload.com, part * payload.inertia)
-                carried[frame] = carried[frame] + body if frame in carried else body
-        return carried
+        return together(
+            (frame, Payload(part * payload.mass, payload.com, part * payload.inertia))
+            for payloads, part in ((self.before, 1.0 - share), (self.after, share))
+            for frame, payload in payloads.items()
+        )
 
     def numbers(self, *values: Mapping[str, Payload]) -> np.ndarray:
         """Return the ten inertial parameters of each frame of any of ``values``, (values, 10 frames)."""

@@ -93,19 +93,21 @@ class MotionAgreement:
         joint = self._apart(expected, motion, 2.0 if plan.begun else 1.0, self._lag if point else 0.0, lone)
         if joint == AGREES and plan.apart is not None and (point is None or lone):
             joint = self._leads(expected[:2] if point is None else point.end, motion)
-        away = nearest(motion[0] - self._desired[0], self._turn)
+        if joint != AGREES and plan.apart is None:
+            plan.apart = self._other_lead(joint, motion)
         if plan.begun and of != stamp:
             plan.sample_at(stamp)
-        if joint == AGREES:
-            return None
-        if plan.apart is None:
-            plan.apart = Result(
-                Outcome.INCOMPLETE,
-                'feedforward torque not added: it leads to the trajectory from elsewhere, joint '
-                f'{self._names[joint]!r} {abs(away[joint]):.3f} rad or m from the motion of this node; send an empty '
-                'trajectory, then one that begins where the arm is',
-            )
-        return plan.apart
+        return None if joint == AGREES else plan.apart
+
+    def _other_lead(self, joint: int, motion: np.ndarray) -> Result:
+        """Return that a torque along ``motion`` (2, n) is not added, because of a joint's distance from ``desired``."""
+        away = nearest(motion[0] - self._desired[0], self._turn)[joint]
+        return Result(
+            Outcome.INCOMPLETE,
+            f'feedforward torque not added: it leads to the trajectory from elsewhere, joint {self._names[joint]!r} '
+            f'{abs(away):.3f} rad or m from the motion of this node; send an empty trajectory, then one that begins '
+            'where the arm is',
+        )
 
     def _leads(self, trajectory: np.ndarray, motion: np.ndarray) -> int:
         """Return a joint whose ``motion`` (2, n) is not that of the ``trajectory`` (2, n) itself, or AGREES."""

@@ -108,10 +108,10 @@ class ControlLoop(StateLoop):
         super().replace(before)
         if continues:
             self.pipeline.continue_from(before.pipeline)
-            if self.pipeline.fallback is not None:
-                self.pipeline.fallback.continue_from(before.pipeline.fallback)
-            if self._hold is not None and type(before._hold) is type(self._hold):
-                self._hold.continue_from(before._hold)
+            former = before.pipeline.fallback, before._hold
+            for own, other in zip((self.pipeline.fallback, self._hold), former, strict=True):
+                if own is not None and type(own) is type(other):
+                    own.continue_from(other)
 
     def begin(self) -> None:
         """Begin to publish torques, as soon as payload and gravity in force are known, and to follow trajectories."""

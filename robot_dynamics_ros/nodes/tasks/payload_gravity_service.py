@@ -14,6 +14,7 @@ from robot_dynamics_ros.control.payload.payload_gravity import (
     PayloadGravity,
     PayloadRamp,
     carrier,
+    together,
     vector_of,
 )
 from robot_dynamics_ros.control.payload.ramp import Ramp
@@ -277,10 +278,7 @@ class PayloadGravityService:
             frame = carrier(self._robot, payload, body.frame)
             return {frame: payload} if payload.mass else {}
 
-        before: dict[str, Payload] = {}
-        for body in kept.before:
-            for frame, payload in carried(body).items():
-                before[frame] = before[frame] + payload if frame in before else payload
+        before = together(pair for body in kept.before for pair in carried(body).items())
         ramp = PayloadRamp(carried(kept.body), before, kept.start, round(kept.ramp_time * 1e9))
         self._check(ramp)
         return ramp
