@@ -1,1 +1,1 @@
-"""The arm that a description, and parameters beside it, make of a robot."""
+"""The arm of a node: its robot description, with locked and driven joints."""

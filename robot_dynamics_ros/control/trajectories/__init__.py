@@ -1,1 +1,1 @@
-"""Trajectories: interpolation, their beginning and end, and what a robot needs for them."""
+"""Trajectories: interpolation, start and end, limits, and the torques that they require."""

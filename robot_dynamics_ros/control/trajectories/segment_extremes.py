@@ -21,7 +21,7 @@ TO_BERNSTEIN = np.array([[comb(i, k) / comb(DEGREE, k) for k in range(DEGREE + 1
 FIRST_HALF = np.array([[comb(i, k) / 2.0**i for k in range(DEGREE + 1)] for i in range(DEGREE + 1)])
 """From the coefficients of a segment to those of its first half."""
 HALVINGS = 40
-"""After so many the hull is as wide as rounding; what is not decided then is no number."""
+"""After so many halvings the hull is as narrow as rounding errors; what is still undecided contains NaN."""
 SLACK = 1e-9
 """rad or m beyond the interval that count as rounding."""
 

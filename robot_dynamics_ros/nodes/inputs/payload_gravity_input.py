@@ -87,7 +87,7 @@ class PayloadGravityInput:
             self.laws.append(take)
 
     def begin(self, in_use: bool = False) -> None:
-        """Check again what is missing, as at activation; ``in_use``: torques of another description are continued."""
+        """Check again what is missing, as at activation; ``in_use``: torques continue those of another description."""
         self.missing, self.in_use = NOT_ACTIVATED, in_use
         self.look()
         self.in_use = in_use and not self.missing
@@ -205,7 +205,7 @@ class PayloadGravityInput:
     def _continue_from(self, before: 'PayloadGravityInput') -> None:
         """Keep what was in force while the node used ``before``, with another description of the robot.
 
-        Where what was set does not fit this robot, such as a frame that is gone, torques wait until it is set again.
+        Where a value that was set does not fit this robot, as if its frame is gone, torques wait until it is set again.
         """
         self._is_set |= before._is_set
         for topic in KINDS:

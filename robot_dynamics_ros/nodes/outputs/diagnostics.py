@@ -10,7 +10,7 @@ class Diagnostics:
     """Publishes one DiagnosticStatus a second: why the node publishes nothing else, and the figures of its task."""
 
     def __init__(self, node):
-        """Publish for a BaseNode, until ``destroy``, whatever descriptions of its robot come."""
+        """Publish for a BaseNode until ``destroy``; another description of its robot changes nothing here."""
         self._node = node
         self.publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self.timer = node.create_timer(PERIOD, self.on_timer, clock=node.steady_clock)
