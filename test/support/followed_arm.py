@@ -66,7 +66,7 @@ class FollowedArm:
             law == 'pd_feedforward',
             (state_delay * MS // TICK, command_delay * MS // TICK),
         )
-        self.effort, self._answered, self._plan = np.zeros(6), -np.inf, None
+        self.effort, self._answered, self._plan, self._is_followed = np.zeros(6), -np.inf, None, False
         stiffness, damping = gains * STIFFNESS, gains * DAMPING
         self._heavier = heavier
         held = self._blended(lambda robot: Hold(robot, stiffness, damping))
@@ -111,7 +111,8 @@ class FollowedArm:
     def reactivate(self) -> None:
         """Activate torque_controller again."""
         self._law.stop_following()
-        self._activated[1] = True
+        self._agreement.forget()
+        self._activated[1], self._is_followed = True, False
 
     def pause_feedforward(self, duration: int) -> None:
         """Activate feedforward_node again after so many ns."""
@@ -123,9 +124,9 @@ class FollowedArm:
     def fault(self, stamp, plan):
         """Return why there is no feedforward torque along a trajectory."""
         fits = self._plan is not None and plan.agrees(self._plan.identity, self._plan.start)
-        self.apart = None
         if not fits or abs(stamp - self._answered) > AGE_LIMIT:
             return NO_FEEDFORWARD
+        self._is_followed = True
         self.apart = self._agreement.fault(plan, stamp, self._motion, self._answered)
         return self.apart
 
@@ -166,6 +167,10 @@ class FollowedArm:
         if self._with_feedforward and self.feedforward_is_active:
             torque = np.zeros(6)
             if self._feedforward_law.torque(self._states[0], torque) is TORQUE:
+                if self._plan is not self.feedforward.plan:
+                    if not self._is_followed:
+                        self._agreement.comes_from(self._motion)
+                    self._is_followed = False
                 self.effort, self._answered, self._plan = torque, stamp, self.feedforward.plan
                 self._motion[:] = self.feedforward_motion[:2]
         torque = np.zeros(6)

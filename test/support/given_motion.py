@@ -19,7 +19,7 @@ class GivenMotion:
     def __init__(self, desired, motion):
         self.desired, self.motion, self.result = desired, motion, TORQUE
         self.stamps, self.calls = [], []
-        self.plan, self.rests, self.may_begin = Begun(), False, lambda plan, stamp: True
+        self.plan, self.rests, self.may_begin = Begun(), False, lambda plan, stamp, newer_waits: True
         self.begun = False
 
     def follow(self, state):
@@ -29,7 +29,7 @@ class GivenMotion:
             return self.result
         if not self.begun:
             self.plan.due_since = self.plan.due_since or state.stamp
-            self.begun = self.may_begin(self.plan, state.stamp)
+            self.begun = self.may_begin(self.plan, state.stamp, False)
         if self.begun:
             self.desired[:] = self.motion
         return TORQUE if self.begun else NOT_BEGUN

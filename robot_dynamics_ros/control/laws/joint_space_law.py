@@ -103,19 +103,19 @@ class JointSpaceLaw:
         self._control.torque(state.time, state.q, state.qd, self._desired, feedforward, out=out)
         return TORQUE
 
-    def may_begin(self, plan: Followed, stamp: int) -> bool:
+    def may_begin(self, plan: Followed, stamp: int, newer_waits: bool) -> bool:
         """Return whether ``plan`` begins at the state of ``stamp`` (ns): it waits for its first feedforward torque.
 
         Meanwhile the arm is held, or the trajectory goes on that is being followed; at most for the age limit of that
-        torque. Where the torque leads to the same trajectory from elsewhere, both motions may become one until ``plan``
-        can be joined no more: then it is refused.
+        torque, or until there is that of a newer trajectory that waits. Where the torque leads to the same trajectory
+        from elsewhere, both motions may become one until ``plan`` can be joined no more: then it is refused.
         """
         feedforward = self._feedforward
         fault = None if feedforward is None else feedforward.fault(stamp, plan)
         if feedforward is None or fault is None:
             return True
         if fault is not feedforward.apart:
-            return stamp - plan.due_since > feedforward.age_limit
+            return not newer_waits and stamp - plan.due_since > feedforward.age_limit
         if plan.time(stamp) > max(plan.first_time, plan.time(plan.due_since)) + plan.patience:
             self._source.refuse(plan, fault.reason)
         return False

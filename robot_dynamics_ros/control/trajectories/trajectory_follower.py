@@ -52,9 +52,9 @@ class TrajectoryFollower:
     prepare : callable
         Called with each ``Followed`` before it is handed over, by the thread that received it.
     may_begin : callable
-        Called with a ``Followed`` and the stamp (ns) of the state at which it would begin, with the reference in force
-        in the array of the motion. Where it returns False, the trajectory before goes on for this state. The thread
-        that follows calls it.
+        Called with a ``Followed``, the stamp (ns) of the state at which it would begin, and whether a newer one waits;
+        the reference in force is in the array of the motion. Where it returns False, the trajectory before goes on for
+        this state. The thread that follows calls it.
     announce : callable
         Called likewise with a ``Followed`` that begins at this state.
     """
@@ -83,7 +83,7 @@ class TrajectoryFollower:
         self.plan: Followed | None = None
         self.rests, self.unreached = False, ''
         self.prepare: Callable[[Followed], object] = lambda plan: None
-        self.may_begin: Callable[[Followed, int], bool] = lambda plan, stamp: True
+        self.may_begin: Callable[[Followed, int, bool], bool] = lambda plan, stamp, newer_waits: True
         self.announce: Callable[[Followed], bool] = lambda plan: True
         self._newest: int | None = None  # stamp of the last state, ns
 
@@ -224,7 +224,7 @@ class TrajectoryFollower:
 
     def _due(self, plans: tuple[Followed, ...], state: MeasuredState, before: Followed | None) -> Followed | None:
         """Return the trajectory that is in force at ``state``, or may begin there in place of ``before``."""
-        found, stamp = None, state.stamp
+        found, newer_waits, stamp = None, False, state.stamp
         for plan in reversed(plans):
             plan.has_state = True
             if found is not None:
@@ -232,8 +232,9 @@ class TrajectoryFollower:
             if not plan.in_force and not plan.is_replaced and plan.due <= stamp:
                 plan.due_since = plan.due_since or stamp
                 self.start.write_reference(before, state)
-                if self.may_begin(plan, stamp):
+                if self.may_begin(plan, stamp, newer_waits):
                     found = plan
+                newer_waits = True
             elif plan.in_force:
                 found = plan
         return found

@@ -40,12 +40,14 @@ class Torques:
         self.numbers, self.motion, self.effort = numbers, numbers[:2], numbers[2]
         self.stamp: int | None = None  # of its state, ns
         self.identity = self.start = 0  # of its trajectory
-        self.is_used = False  # whether it belonged to a trajectory that this node follows
+        self.used: int | None = (
+            None  # the newest stamp of which the torque belonged to a trajectory that this node follows
+        )
 
     def belongs_to(self, plan: Followed) -> bool:
         """Return whether the torque follows ``plan``; where its start is not exact, this one becomes its start."""
         if plan.agrees(self.identity, self.start):
-            self.is_used = True
+            self.used = self.stamp
             return True
         if self.identity == plan.identity and not plan.is_exact:
             plan.agree_on(self.start)  # from the next state on
@@ -78,18 +80,19 @@ class FeedforwardInput:
         self._agreement = MotionAgreement(arm.robot, desired, limits)
         self.effort = numbers[2]
         self.apart: Result | None = None
-        self._asked = 0.0  # steady time of the last call of ``fault``, s
+        self._compared = 0.0  # steady time at which a torque was compared with the motion of this node, s
         # an info is sent before the first torque of its trajectory, so it is taken after the torque and handled before
         self.inputs = Input(TOPIC, JointState, self.on_torque), Input(INFO_TOPIC, TorqueInfo, self.on_info, INFO_QOS)
 
     def reset(self) -> None:
         """Drop the torques, as at activation."""
-        self._newest.stamp = self._before.stamp = self.apart = None
+        self._newest.stamp = self._newest.used = self._before.stamp = self.apart = None
+        self._agreement.forget()
 
     def fault(self, stamp: int, plan: Followed | None) -> Result | None:
         """Return why there is no torque on ``plan`` for the state of ``stamp`` (ns); None: it is in ``effort``."""
-        self._asked, self.apart = time.monotonic(), None
-        fault = self.producers.fault(self._asked)
+        now = time.monotonic()
+        fault = self.producers.fault(now)
         if fault is not None:
             return fault
         came = False
@@ -97,7 +100,7 @@ class FeedforwardInput:
             if torques.stamp is not None and abs(stamp - torques.stamp) <= self.age_limit:
                 came = True
                 if plan is not None and torques.belongs_to(plan):
-                    self.apart = self._agreement.fault(plan, stamp, torques.motion, torques.stamp)
+                    self.apart, self._compared = self._agreement.fault(plan, stamp, torques.motion, torques.stamp), now
                     if self.apart is None:
                         self.effort = torques.effort
                     return self.apart
@@ -113,9 +116,8 @@ class FeedforwardInput:
                 return
             producer = self.producers.chosen
             if newest.identity != producer.identity or newest.start != producer.start:
-                if newest.is_used:
-                    self._keep(newest)
-                newest.identity, newest.start, newest.is_used = producer.identity, producer.start, False
+                self._leave(newest)
+                newest.identity, newest.start, newest.used = producer.identity, producer.start, None
             elif stamp == last and producer is before:
                 return  # a fallback torque has the stamp of the last torque along the trajectory
             newest.stamp = None
@@ -142,14 +144,19 @@ class FeedforwardInput:
         """Return why a torque could not be added now, whether a trajectory is followed or not."""
         apart = self.apart
         found = self.producers.warnings()
-        return [*found, apart.reason] if apart is not None and time.monotonic() - self._asked < SAID else found
+        return [*found, apart.reason] if apart is not None and time.monotonic() - self._compared < SAID else found
 
     def report(self) -> dict[str, str]:
         """Return the fields of the diagnostics."""
         return self.producers.report()
 
-    def _keep(self, newest: Torques) -> None:
-        """Keep the newest torque of a trajectory that another one replaces."""
+    def _leave(self, newest: Torques) -> None:
+        """Keep the newest torque of a trajectory that another one replaces, if this node follows that as well."""
+        if newest.stamp is None:
+            return
+        if newest.used is None or newest.stamp - newest.used > self.age_limit:
+            self._agreement.comes_from(newest.motion)
+            return
         before = self._before
         before.numbers[:] = newest.numbers
         before.stamp, before.identity, before.start = newest.stamp, newest.identity, newest.start

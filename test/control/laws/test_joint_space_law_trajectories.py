@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.control.guards.state_gate import StateGate
-from robot_dynamics_ros.control.law import TORQUE, MeasuredState
+from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.laws.hold_position import HoldPosition
 from robot_dynamics_ros.control.laws.joint_space_control import JointSpaceControl
 from robot_dynamics_ros.control.laws.joint_space_law import NO_FEEDFORWARD, JointSpaceLaw
@@ -82,6 +82,18 @@ def test_the_old_motion_goes_on_no_longer_than_the_age_limit():
     new = one.receive(0.2, START)  # from the next state on, 10 ms after START
     assert [one.step() for _ in range(11)] == [(TORQUE, old)] * 11
     assert one.step() == (NO_FEEDFORWARD, new)
+
+
+def test_the_arm_is_held_while_the_newest_motion_is_led_from_elsewhere():
+    """An older one that waits for its torque as well does not begin without it."""
+    one, apart = Fed(), Result(Outcome.INCOMPLETE, 'from elsewhere')
+    one.receive(0.1, START)
+    one.step()
+    newest = one.receive(0.2, START)
+    one.fault = lambda stamp, plan: apart if plan is newest else NO_FEEDFORWARD
+    one.apart = apart
+    assert [one.step()[0] for _ in range(100)] == [TORQUE] * 100
+    assert one.out == pytest.approx(ROBOT.gravity_torque(HERE))
 
 
 def test_the_old_motion_ends_where_it_has_no_torque_either():

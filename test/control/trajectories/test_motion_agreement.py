@@ -86,11 +86,50 @@ def held_elsewhere(off, gains=1.0):
     return arm
 
 
-def assert_stands(arm):
+def held_in_mid_motion(speed, after=100 * MS):
+    """Return an arm that stands and is held, while feedforward_node moves at ``speed`` rad/s along a trajectory."""
+    arm, along = FollowedArm('pd_feedforward', tolerance=0.5, heavier=1.0), np.array([1.0, 1.0, -1.0, 0.0, 0.0, 0.0])
+    arm.send(
+        [0.5, 1.0, 6.0],
+        [AT, AT + 0.25 * speed * along, AT + 5.25 * speed * along],
+        [0 * AT, speed * along, speed * along],
+    )
+    arm.run(1100 * MS)
+    arm.hold_still, arm.qd = True, np.zeros(6)
+    arm.reactivate()
+    arm.run(after)
+    arm.hold_still = False
+    arm.run(100 * MS)
+    return arm
+
+
+@pytest.mark.parametrize('rates', [0, 1])
+@pytest.mark.parametrize('rate', [10, 30, 100])
+@pytest.mark.parametrize(('speed', 'after'), [(0.15, 20), (0.3, 20), (0.3, 200), (0.6, 100), (1.2, 20)])
+def test_a_stream_at_the_arms_own_position_moves_no_arm_that_stands(rate, rates, speed, after):
+    arm = held_in_mid_motion(speed, after * MS)
+    here, begun = arm.q.copy(), arm.now
+    for k in range(rate):
+        arm.send([0.1], [here], *[STILL[:1]] * rates, at=begun + round(k * SECOND / rate))
+    assert_stands(arm, 20.0)  # the end of a lead through a stream, where points are noisy; 45 before
+
+
+@pytest.mark.parametrize(
+    ('speed', 'after', 'ahead'), [(0.15, 20, 0.1), (0.3, 20, 0.3), (0.6, 100, 0.3), (1.2, 20, 0.5)]
+)
+def test_nor_do_a_point_or_a_trajectory_there(speed, after, ahead):
+    for further in [], [30.0]:
+        arm = held_in_mid_motion(speed, after * MS)
+        times = [ahead, *further]
+        arm.send(times, [arm.q] * len(times), STILL[: len(times)])
+        assert_stands(arm)
+
+
+def assert_stands(arm, change=4.0):
     """What follows moves no arm that stands, and has no torque of another motion."""
     record = arm.run(SECOND)
     assert not arm.silent and not arm.told
-    assert np.abs(record.torque - record.torque[0]).max() < 4.0  # friction at rest, of which the arm has none
+    assert np.abs(record.torque - record.torque[0]).max() < change  # friction at rest, of which the arm has none
     assert np.abs(record.qd).max() < 0.1
 
 

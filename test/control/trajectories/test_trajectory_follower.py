@@ -113,7 +113,7 @@ def test_one_that_was_dropped_is_not_resumed_before_the_next():
 def test_a_new_one_waits_for_permission_while_the_old_one_goes_on():
     one, asked = following(*line(0.0, 2.0)), []
     assert one.at(0.0) is TORQUE
-    one.follower.may_begin = lambda plan, stamp: bool(asked.append((plan, stamp)) or len(asked) > 2)
+    one.follower.may_begin = lambda plan, stamp, newer_waits: bool(asked.append((plan, stamp)) or len(asked) > 2)
     one.receive(*line(0.0, 2.0), start=0.1)
     for seconds in (0.1, 0.2):
         assert one.at(seconds) is TORQUE and one.desired[0] == pytest.approx([2.0 * seconds] * 3)
@@ -122,6 +122,14 @@ def test_a_new_one_waits_for_permission_while_the_old_one_goes_on():
     assert one.follower.plan.time(START + 400 * MS) == pytest.approx(0.3)
     assert {plan for plan, _ in asked} == {one.follower.plan} and one.follower.plan.due_since == START + 100 * MS
     assert [stamp - START for _, stamp in asked] == [100 * MS, 200 * MS, 300 * MS]
+
+
+def test_an_older_one_that_waits_as_well_is_asked_for_beside_the_newer_one():
+    one, asked = following(*line(0.0, 2.0)), []
+    one.follower.may_begin = lambda plan, stamp, newer_waits: bool(asked.append((plan.start, newer_waits)))
+    one.receive(*line(0.0, 1.0), start=0.01)
+    one.at(0.1)
+    assert asked == [(START + 10 * MS, False), (START, True)]
 
 
 def test_after_a_stop_the_next_one_does_not_begin_at_the_reference_of_the_last():
