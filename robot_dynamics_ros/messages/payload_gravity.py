@@ -8,7 +8,14 @@ from geometry_msgs.msg import Vector3, Vector3Stamped
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
 from robot_dynamics_interfaces.msg import Payload as PayloadMessage
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.control.payload.payload_gravity import LONGEST, GravityRamp, PayloadRamp, carrier, together
+from robot_dynamics_ros.control.payload.payload_gravity import (
+    LONGEST,
+    GravityRamp,
+    PayloadRamp,
+    carried,
+    carrier,
+    together,
+)
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.payload import Payload
@@ -28,12 +35,6 @@ def _payload_of(message) -> Payload:
     """Return the payload of a message, without its frame."""
     ixx, iyy, izz, ixy, ixz, iyz = validation.finite('inertia', message.inertia, (6,))
     return Payload(message.mass, message.com, np.array([[ixx, ixy, ixz], [ixy, iyy, iyz], [ixz, iyz, izz]]))
-
-
-def _carried(robot: Robot, message) -> dict[str, Payload]:
-    """Return the payload of a message by its frame; empty for a mass of 0, whose frame is not checked."""
-    payload = _payload_of(message)
-    return {carrier(robot, payload, message.frame): payload} if payload.mass else {}
 
 
 def ramp_time_of(message) -> float:
@@ -59,12 +60,12 @@ def _check_base(robot: Robot, frame: str) -> None:
 
 def payload_ramp_of(robot: Robot, message: PayloadState) -> PayloadRamp:
     """Return the ramp of a ``PayloadState``; DynamicsError names the field that is wrong for ``robot``."""
-    after = _carried(robot, message)
+    after = carried(robot, _payload_of(message), message.frame)
     duration = round(ramp_time_of(message) * 1e9)
     before: list[tuple[str, Payload]] = []
     for k, body in enumerate(message.before):
         try:
-            before += _carried(robot, body).items()
+            before += carried(robot, _payload_of(body), body.frame).items()
         except DynamicsError as error:
             raise ArgumentError(f'before[{k}]: {error}') from error
     return PayloadRamp(after, together(before), nanoseconds(message.stamp), duration)

@@ -21,10 +21,10 @@ Vector = tuple[float, float, float]
 
 def together(bodies: Iterable[tuple[str, Payload]]) -> dict[str, Payload]:
     """Return the payload of each frame: the sum of its bodies, which come with the name of their frame."""
-    carried: dict[str, Payload] = {}
+    sums: dict[str, Payload] = {}
     for frame, body in bodies:
-        carried[frame] = carried[frame] + body if frame in carried else body
-    return carried
+        sums[frame] = sums[frame] + body if frame in sums else body
+    return sums
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,11 @@ def carrier(robot: Robot, payload: Payload, frame: str) -> str:
         return carrying_frame(robot.model, frame or None, 'frame')
     except UnknownNameError as error:
         raise UnknownNameError(f'frame: {error}') from error
+
+
+def carried(robot: Robot, payload: Payload, frame: str) -> dict[str, Payload]:
+    """Return ``payload`` by the frame that carries it, as ``carrier``; none for a mass of 0, in any frame."""
+    return {carrier(robot, payload, frame): payload} if payload.mass else {}
 
 
 def check_size(payload: Payload) -> None:

@@ -13,7 +13,7 @@ from robot_dynamics_ros.control.payload.payload_gravity import (
     GravityRamp,
     PayloadGravity,
     PayloadRamp,
-    carrier,
+    carried,
     together,
     vector_of,
 )
@@ -273,13 +273,11 @@ class PayloadGravityService:
     def _ramp_of(self, kept: KeptPayload) -> PayloadRamp:
         """Return the ramp that a file holds; DynamicsError names what is wrong for the node's robot."""
 
-        def carried(body: Body) -> dict[str, Payload]:
-            payload = Payload(body.mass, body.com, body.inertia)
-            frame = carrier(self._robot, payload, body.frame)
-            return {frame: payload} if payload.mass else {}
+        def of(body: Body) -> dict[str, Payload]:
+            return carried(self._robot, Payload(body.mass, body.com, body.inertia), body.frame)
 
-        before = together(pair for body in kept.before for pair in carried(body).items())
-        ramp = PayloadRamp(carried(kept.body), before, kept.start, round(kept.ramp_time * 1e9))
+        before = together(pair for body in kept.before for pair in of(body).items())
+        ramp = PayloadRamp(of(kept.body), before, kept.start, round(kept.ramp_time * 1e9))
         self._check(ramp)
         return ramp
 

@@ -219,7 +219,11 @@ def test_a_broken_file_is_refused_by_its_name(graph, text, culprit):
 
 @pytest.mark.parametrize(
     ('changed', 'culprit'),
-    [({'mass': -2.0}, 'mass: expected at least 0 kg'), ({'frame': 'nose'}, "'nose'"), ({'com': [0, 0]}, 'com')],
+    [
+        ({'mass': -2.0}, 'mass: expected at least 0 kg'),
+        ({'mass': 1.0, 'frame': 'nose'}, "'nose'"),
+        ({'com': [0, 0]}, 'com'),
+    ],
 )
 def test_a_file_of_what_cannot_be_is_refused_by_its_name(graph, changed, culprit):
     check_refused(graph, yaml.safe_dump({**yaml.safe_load(graph.file.read_text()), **changed}), culprit)

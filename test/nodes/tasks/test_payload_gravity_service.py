@@ -289,6 +289,16 @@ def test_a_payload_can_always_be_removed():
     assert service.current.payload.mass == 0.0
 
 
+def test_a_file_without_a_payload_is_read_whatever_the_last_link_is_called(tmp_path):
+    nothing = Body('a_link_of_another_description', 0.0, np.zeros(3), np.zeros((3, 3)))
+    write_payload(tmp_path / 'payload.yaml', KeptPayload(nothing, 0, 4.0, (nothing,)))
+    found = service_of(StandIn(), tmp_path / 'payload.yaml').current.payload
+    assert found.mass == 0.0 and not found.before
+    write_payload(tmp_path / 'payload.yaml', KeptPayload(nothing._replace(mass=1.0)))
+    with pytest.raises(ModelError, match="frame: no link 'a_link_of_another_description'"):
+        service_of(StandIn(), tmp_path / 'payload.yaml')
+
+
 def test_a_file_with_more_than_the_arm_holds_is_refused_by_name(tmp_path):
     path = tmp_path / 'payload.yaml'
     service_of(StandIn(payload_limit=300.0), path).set_payload(SetPayload.Request(mass=200.0), None)
