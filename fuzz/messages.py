@@ -73,6 +73,7 @@ class Messages:
         begin = choice((0.0, 0.01, 0.5 * tolerance, 0.9 * tolerance, 1.1 * tolerance, 2.0))
         position = np.array(q, float)
         position[self.random.randrange(self.arm.n)] += choice((-begin, begin))
+        position = self.arm.within(position)
         if draw() < 0.3:
             position = position + TURN * np.round(self.vector(1.4)) * self.arm.continuous
         first, rates = choice((0.0, 0.0, 0.0, 0.01, 0.1, 0.5)), choice((0, 1, 2, 2))

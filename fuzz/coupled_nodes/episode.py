@@ -18,6 +18,8 @@ from coupled_nodes.lifecycle import Graph
 
 CPU = 0.1
 """Largest CPU time of a state, s, also the first state of a long trajectory (a short one: 0.0003)."""
+LEAP = 0.1
+"""rad or m of one step of the arm that no velocity explains."""
 RELAYS = ('before', 'before', 'before', 'after', 'lost')
 """When the controller gets the feedforward torque of a state: before that state, after it, or never."""
 
@@ -30,8 +32,9 @@ class Episode(Graph):
         super().__init__(nodes, found, messages, folder)
         self.context = found.context
         self.q, self.qd = self.messages.vector(0.5), np.zeros(self.arm.n)
+        self._shown = self.q  # in the state before
         self.relay, self.tracks = 'before', True  # whether the arm is on the trajectory
-        self.moved = nodes.steady
+        self.moved, self.leapt = nodes.steady, -np.inf  # steady times of the last state, and of the last leap, s
 
     @property
     def limit(self) -> float:
@@ -116,6 +119,9 @@ class Episode(Graph):
         earliest = max((stamp for stamp in answered if stamp <= self.nodes.now), default=0)
         stamp = max(self.nodes.now - round(age * SECOND), earliest, 1)
         self._move(stamp)
+        if np.abs(self.q - self._shown).max() > LEAP:
+            self.leapt = self.nodes.steady
+        self._shown = self.q
         state, data = self.messages.state(stamp, self.q, self.qd)
         if self.random.random() < 0.03:
             self.relay = self.random.choice(RELAYS)

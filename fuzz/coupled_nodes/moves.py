@@ -18,6 +18,8 @@ WAYS = ('deactivated',) * 3 + ('cleaned up', 'ended')
 """Events between the deactivation and the activation of a node."""
 LOOK = 0.005
 """Time between two checks of the timeout, s."""
+SETTLED = 2.0
+"""Time after which a leap of the arm hides no velocity of the other sign, s."""
 COMMENT = '<!-- published again -->'
 STRANGER = bytes(range(24))
 """GID of the publishers of another process."""
@@ -109,7 +111,8 @@ def wrong_velocities(e: Episode) -> None:
     rate = np.where(e.q > 0.0, -0.5, 0.5)
     for name in FOLLOWERS:
         e.watches[name].unknown = True
-    for _ in range(round(0.4 / e.settings.period)):
+    lasts = 0.4 if e.nodes.steady - e.leapt > SETTLED else SETTLED
+    for _ in range(round(lasts / e.settings.period)):
         e.pass_by(e.settings.period)
         e.q, e.tracks = e.q + e.settings.period * rate, False
         state, data = e.messages.state(e.nodes.now, e.q, -rate)

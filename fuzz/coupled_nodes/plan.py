@@ -70,7 +70,7 @@ class Plan:
             self.early, self.alike, self.sure = 0, before.alike | self.alike, False
             step = np.abs(self.arm.distance(self.trajectory.first_position, before.trajectory.first_position))
             self._step = 2.0 * step / max(later - 0.01, 1e-3)
-            self._passing = np.maximum(self._step, before._step)
+            self._passing = np.max([self._passing, self._step, before._step], axis=0)
             self.bounds = np.maximum(self.bounds, [before.bounds[0] + self._passing, before.bounds[1]])
             is_bounded = (self._passing > later * self.arm.acceleration).any() or before.is_first
             self.begins_stream, self.is_first = before.begins_stream and self.lacks_velocity and bool(is_bounded), False

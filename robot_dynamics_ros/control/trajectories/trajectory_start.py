@@ -50,9 +50,10 @@ def _farther(
     """Return a joint that is further from the expected position (n) than allowed, or NEAR.
 
     Allowed is ``tolerance``, or what ``fastest`` (n, rad/s) covers in the ``remaining`` time (s). Where the reference
-    (3, n) ``moves``, it may be near instead of q. It is moved to the turn (n, rad; 0: none) of the expected position.
+    (3, n) ``moves``, all of it may be near instead of q. It is moved to the turn (n, rad; 0: none) of the expected
+    position.
     """
-    found = NEAR
+    found, is_ahead = NEAR, moves
     for j in range(q.shape[0]):
         away, ahead = q[j] - expected[j], reference[0, j] - expected[j]
         if turn[j] > 0.0:
@@ -60,12 +61,11 @@ def _farther(
             ahead -= turn[j] * np.floor(ahead / turn[j] + 0.5)
             reference[0, j] = expected[j] + ahead
         reach = fastest[j] * remaining
-        near = abs(away) <= max(tolerance, reach)
-        if moves:
-            near = near or abs(ahead) <= max(tolerance + abs(reference[1, j]) * remaining, reach)
-        if not near and found == NEAR:
+        is_ahead = is_ahead and abs(ahead) <= max(tolerance + abs(reference[1, j]) * remaining, reach)
+        is_near = abs(away) <= max(tolerance, reach)
+        if not is_near and found == NEAR:
             found = j
-    return found
+    return NEAR if is_ahead else found
 
 
 class TrajectoryStart:

@@ -61,6 +61,18 @@ def test_a_distance_that_is_no_number_is_too_far(first):
     assert len(one.told) == 1
 
 
+def test_all_joints_are_near_the_arm_or_all_are_near_the_motion_that_is_replaced():
+    new = [0.62, 0.32, 0.4]
+    for q, expected in (
+        ([0.55, 0.2, 0.4], dropped('swing', '0.120')),  # the first joint is near the arm, the second the motion
+        ([0.55, 0.3, 0.4], TORQUE),
+    ):
+        one = following(*line(0.0, 2.0))
+        assert one.at(0.0) is TORQUE
+        one.receive([0.0, 1.0], [new] * 2, start=0.2)
+        assert one.at(0.2, q) == expected
+
+
 # The way to a later first point
 
 
