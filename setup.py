@@ -105,6 +105,8 @@ EXTRAS = {
     'view': ['viser>=1.1', 'trimesh>=4.5', 'pycollada>=0.8'],
     'bag': ['rosbags>=0.10', 'scipy>=1.8'],
     'identify': ['rosbags>=0.10', 'scipy>=1.8', 'plotly>=6.3'],
+    # The stream of an AUBO controller.
+    'aubo': ['cbor2>=5.4'],
     # Derivations of formulations/lagrange.py.
     'symbolic': ['sympy>=1.12'],
     # colcon test takes pytest where this names it.

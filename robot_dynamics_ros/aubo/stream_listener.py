@@ -7,6 +7,7 @@ from contextlib import closing
 
 import numpy as np
 
+from robot_dynamics_ros.aubo import cbor
 from robot_dynamics_ros.aubo.controller_clock import ControllerClock
 from robot_dynamics_ros.aubo.sample import TIME, Recipe, Sample
 from robot_dynamics_ros.aubo.stream import RtdeStream
@@ -57,7 +58,8 @@ class StreamListener:
         log: Callable[[str], object] = lambda reason: None,
         failed: Callable[[Exception], object] = lambda error: None,
     ):
-        """Listen to ``address`` (host, port); ``rate`` is in Hz, ``timeout`` in s."""
+        """Listen to ``address`` (host, port); ``rate`` is in Hz, ``timeout`` in s. ArgumentError without cbor2."""
+        cbor.library()  # not only once the thread is connected
         self._host, self._port = address
         self._joint_names, self._constants = joint_names, torque_constants
         self._rate, self._timeout = rate, max(timeout, PERIODS / rate)

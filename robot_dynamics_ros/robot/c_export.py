@@ -15,6 +15,7 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.robot.described_robot import ALIGNED, Program
 from robot_dynamics_ros.robot.evaluator import Evaluator
+from robot_dynamics_ros.robot.quantity_key import QuantityKey
 
 WITHOUT_METHOD = {
     'forward_dynamics_on_moving_base': ('Joint accelerations on a moving base.', 'rad/s^2 (prismatic: m/s^2).'),
@@ -34,8 +35,6 @@ INPUTS = {
     'torques': 'Torque of each closure in N m.',
 }
 """Description of each input."""
-Key = str | tuple[str, str, str]
-"""A program as the key of the evaluator."""
 
 
 def write_c(
@@ -87,10 +86,10 @@ def _functions(evaluator: Evaluator, prefix: str, programs: Sequence[Program], m
     """Return the functions for ``programs``, with identifiers that differ."""
     if isinstance(programs, str) or not isinstance(programs, Sequence) or not programs:
         raise ArgumentError(f'programs: expected a list of quantities, got {programs!r:.80}')
-    functions: dict[Key, c.Function] = {}
+    functions: dict[QuantityKey, c.Function] = {}
     for program in programs:
         key = _key(program)
-        algorithm = algorithm_of(key) if isinstance(key, str) else algorithm_of(key[0], frames=1)
+        algorithm = algorithm_of(key.name, len(key.links))
         if key in functions:
             raise ArgumentError(f'programs: {program!r:.80} occurs twice')
         if algorithm.of_loops and not evaluator.arrays.constraints:
@@ -105,37 +104,36 @@ def _functions(evaluator: Evaluator, prefix: str, programs: Sequence[Program], m
     return list(functions.values())
 
 
-def _key(program: Program) -> Key:
+def _key(program: Program) -> QuantityKey:
     """Return the evaluator's key of a program; ArgumentError unless it has one of the forms of ``Program``."""
     if isinstance(program, str) and program in ALGORITHMS:
-        return program
+        return QuantityKey(program)
     if isinstance(program, tuple) and len(program) in (2, 3) and isinstance(program[0], str):
         name, link, *reference_frame = program
         if name == 'link_pose' and not reference_frame:
-            return name, link, 'world'
+            return QuantityKey(name, (link,), 'world')
         if name != 'link_pose' and name in OF_A_FRAME:
-            return name, link, reference_frame[0] if reference_frame else ALIGNED
+            return QuantityKey(name, (link,), reference_frame[0] if reference_frame else ALIGNED)
     raise ArgumentError(
         f'programs: expected names among {", ".join(ALGORITHMS)}, or tuples (name, link) or (name, link, '
         f'reference_frame) with a name among {", ".join(OF_A_FRAME)}, got {program!r:.80}'
     )
 
 
-def _identifier(prefix: str, key: Key) -> str:
+def _identifier(prefix: str, key: QuantityKey) -> str:
     """Return the name of a function, which another one may have, too."""
-    if isinstance(key, str):
-        return f'{prefix}_{key}'
-    name, link, reference_frame = key
-    of_link = f'{prefix}_{name}_{identifier(link, "link")}'
-    return of_link if name == 'link_pose' else f'{of_link}_{reference_frame}'
+    words = [prefix, key.name, *(identifier(link, 'link') for link in key.links)]
+    if key.links and key.name != 'link_pose':
+        words.append(key.reference_frame)
+    return '_'.join(words)
 
 
-def _paragraphs(key: Key, algorithm: Algorithm, methods: type) -> tuple[str, ...]:
+def _paragraphs(key: QuantityKey, algorithm: Algorithm, methods: type) -> tuple[str, ...]:
     """Return the comment of a function: what it computes, then arguments and result with shapes and units."""
-    name = key if isinstance(key, str) else key[0]
+    name = key.name
     computed, unit = WITHOUT_METHOD[name] if name in WITHOUT_METHOD else _documented(getattr(methods, name))
-    if not isinstance(key, str):
-        computed += f' Frame: {key[1]}; reference frame: {key[2]}.'
+    for link in key.links:
+        computed += f' Frame: {link}; reference frame: {key.reference_frame}.'
     shape = ' x '.join(map(str, algorithm.shape)) or '1'
     return (computed, '', *(f'{vector}: {INPUTS[vector]}' for vector in algorithm.inputs), f'result ({shape}): {unit}')
 

@@ -8,6 +8,7 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.algorithms.table import ALGORITHMS
 from robot_dynamics_ros.robot.described_robot import ALIGNED, Described, DescribedRobot, Program
+from robot_dynamics_ros.robot.quantity_key import QuantityKey
 
 PROGRAMS = ('inverse_dynamics', 'gravity_torque', 'bias_torque', 'mass_matrix', 'forward_dynamics')
 """Quantities that are exported as C by default."""
@@ -39,7 +40,7 @@ class CompiledCode(DescribedRobot):
             validation.choice('quantities', name, ALGORITHMS)
         robot = self._changed(compiled=self._evaluator.arrays, threads=threads)
         for name in quantities:
-            robot._evaluator.prepare(name)
+            robot._evaluator.prepare(QuantityKey(name))
         return robot
 
     @property

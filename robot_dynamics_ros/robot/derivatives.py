@@ -39,8 +39,8 @@ class Derivatives(DescribedRobot):
         """
         if wrenches is None:
             return self._evaluate('inverse_dynamics_derivatives', self._inputs, out, q, qd, qdd)
-        key = 'inverse_dynamics_derivatives', reference_frame
-        return self._evaluate(key, self._inputs, out, q, qd, qdd, wrenches)
+        request = 'inverse_dynamics_derivatives', reference_frame
+        return self._evaluate_under_wrenches(request, self._inputs, out, q, qd, qdd, wrenches)
 
     def forward_dynamics_derivatives(self, q, qd, tau, wrenches=None, out=None, reference_frame=ALIGNED) -> np.ndarray:
         """Derivatives of ``forward_dynamics`` with respect to q, qd and tau; the last is M^-1(q).
@@ -73,8 +73,8 @@ class Derivatives(DescribedRobot):
         """
         if wrenches is None:
             return self._evaluate('forward_dynamics_derivatives', self._inputs, out, q, qd, tau)
-        key = 'forward_dynamics_derivatives', reference_frame
-        return self._evaluate(key, self._inputs, out, q, qd, tau, wrenches)
+        request = 'forward_dynamics_derivatives', reference_frame
+        return self._evaluate_under_wrenches(request, self._inputs, out, q, qd, tau, wrenches)
 
     def torque_regressor(self, q, qd, qdd, out=None) -> np.ndarray:
         """Regressor Y(q, qd, qdd): ``inverse_dynamics`` is Y ``inertial_parameters`` plus the torques of rotors.

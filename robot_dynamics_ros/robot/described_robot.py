@@ -46,6 +46,8 @@ class DescribedRobot:
         self._model = loaded(setting.model, setting.payloads)
         self._evaluator = FramesEvaluator(self._model, gravity, setting.compiled, setting.threads)
         self._evaluate = self._evaluator.evaluate
+        self._evaluate_of_frame = self._evaluator.evaluate_of_frame
+        self._evaluate_under_wrenches = self._evaluator.evaluate_under_wrenches
         self._inputs, self._weightless = self._evaluator.inputs, self._evaluator.weightless
         self._zeros = np.zeros(self.nv)
 

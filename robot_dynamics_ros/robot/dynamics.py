@@ -68,7 +68,7 @@ class Dynamics(DescribedRobot):
             tau = self.inverse_dynamics(q, qd, qdd, wrenches, None, reference_frame, *base)
             return written(out, actuated_torques(self._evaluator, q, qd, qdd, tau, actuated))
         if base_velocity is None and base_acceleration is None:
-            return self._evaluate((name, reference_frame), self._inputs, out, q, qd, qdd, wrenches)
+            return self._evaluate_under_wrenches((name, reference_frame), self._inputs, out, q, qd, qdd, wrenches)
         return self._on_moving_base(name, out, wrenches, reference_frame, base, q, qd, qdd)
 
     def forward_dynamics(
@@ -129,7 +129,7 @@ class Dynamics(DescribedRobot):
         if base_velocity is None and base_acceleration is None:
             if wrenches is None:
                 return self._evaluate(name, self._inputs, out, q, qd, tau)
-            return self._evaluate((name, reference_frame), self._inputs, out, q, qd, tau, wrenches)
+            return self._evaluate_under_wrenches((name, reference_frame), self._inputs, out, q, qd, tau, wrenches)
         base = base_velocity, base_acceleration
         return self._on_moving_base(name, out, wrenches, reference_frame, base, q, qd, tau)
 
@@ -198,4 +198,4 @@ class Dynamics(DescribedRobot):
         vectors = *vectors, *(np.zeros(6) if motion is None else motion for motion in base)
         if wrenches is None:
             return self._evaluate(name, self._inputs, out, *vectors)
-        return self._evaluate((name, reference_frame), self._inputs, out, *vectors, wrenches)
+        return self._evaluate_under_wrenches((name, reference_frame), self._inputs, out, *vectors, wrenches)

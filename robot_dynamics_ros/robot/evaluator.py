@@ -9,6 +9,7 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.algorithms.program import (
     POSITIONS,
+    WRENCH,
     WRENCHES,
     Program,
     algorithm_of,
@@ -26,6 +27,7 @@ from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.native import call
 from robot_dynamics_ros.robot.quantity import PAYS, Quantity
+from robot_dynamics_ros.robot.quantity_key import QuantityKey
 from robot_dynamics_ros.robot.wrench_inputs import check_finite, form_and_rows
 
 if TYPE_CHECKING:
@@ -42,13 +44,10 @@ BY_INVERSE_INERTIA = (
 """Beginnings of names of algorithms whose result is not finite for a joint without inertia."""
 OF_SEVERAL_AXES = {'planar', 'spherical', 'free'}
 """Joint types where qd is not the time derivative of q."""
-Links = str | tuple[str, ...] | None
+OfFrame = tuple[str, str | tuple[str, ...], str]
+"""A quantity of frames as callers ask for it: name, link or links, and reference frame."""
 UnderWrenches = tuple[str, str]
-WithRows = tuple[str, str | None, str, str]
-ProgramKey = str | tuple[str, Links, str] | WithRows
-Key = ProgramKey | UnderWrenches
-"""Name of a quantity; of frames: name, link or links, and reference frame; with external wrenches: name and reference
-frame, or, where these are rows: name, the frame of a single wrench or None, reference frame, and their input."""
+"""A quantity under external wrenches as callers ask for it: name, and reference frame of the wrenches."""
 
 
 class Evaluator:
@@ -56,12 +55,13 @@ class Evaluator:
 
     ``asked`` says whether code of the robot's own is used for all quantities; see ``Quantity``. ``inputs`` and
     ``weightless`` are the run-time inputs of both kinds of code, with and without gravity. ``calls`` are the calls of
-    the quantities that were evaluated before.
+    the quantities that were evaluated before, by name.
 
-    ``evaluate(key, inputs, out, vectors...)`` returns the results (..., shape) of a quantity for vectors (...,
-    n) and ``inputs`` (19,). External wrenches are the last vector, as callers give them. Machine code checks types,
+    ``evaluate(name, inputs, out, vectors...)`` returns the results (..., shape) of a quantity for vectors (..., n) and
+    ``inputs`` (19,). ``evaluate_of_frame`` has ``OfFrame`` as its first argument, and ``evaluate_under_wrenches``
+    ``UnderWrenches``, with the external wrenches as callers give them as the last vector. Machine code checks types,
     shapes and finiteness; what is not prepared yet, many states, and arguments that have to be converted or rejected
-    are left to Python. It raises ArgumentError, ModelError for a joint without inertia or a robot without mass, and
+    are left to Python. All raise ArgumentError, ModelError for a joint without inertia or a robot without mass, and
     UnknownNameError for a link.
     """
 
@@ -84,16 +84,26 @@ class Evaluator:
         self._quaternions = self.arrays.quaternions
         self._angles = np.array(self.arrays.angles, np.int64)
         self._lengths = lengths_of(self.arrays)
-        self.calls: dict[Key, Callable] = {}
-        self._calls_of_frames: dict[Key, dict[str, Callable]] = {}
-        self._prepared: dict[Key, Quantity] = {}
-        self.evaluate = call.by_key(self.calls, self._calls_of_frames, self._evaluate)
+        self.calls: dict[str, Callable] = {}
+        self._calls_of_frame: dict[OfFrame, Callable] = {}
+        self._calls_under_wrenches: dict[UnderWrenches, Callable] = {}
+        self._calls_under_one_wrench: dict[UnderWrenches, dict[str, Callable]] = {}
+        self._prepared: dict[QuantityKey, Quantity] = {}
+        self.evaluate = call.by_key(self.calls, {}, self._evaluate)
+        self.evaluate_of_frame = call.by_key(self._calls_of_frame, {}, self._evaluate_of_frame)
+        self.evaluate_under_wrenches = call.by_key(
+            self._calls_under_wrenches, self._calls_under_one_wrench, self._evaluate_under_wrenches
+        )
 
-    def result(self, key: Key, *vectors) -> np.ndarray:
+    def result(self, name: str, *vectors) -> np.ndarray:
         """Return the results (..., shape) of a quantity under the robot's gravity, with its payload."""
-        return self.evaluate(key, self.inputs, None, *vectors)
+        return self.evaluate(name, self.inputs, None, *vectors)
 
-    def states_code(self, key: ProgramKey, evaluations: float, many: bool) -> StatesCode:
+    def result_of_frame(self, name: str, link: str | tuple[str, ...], reference_frame: str, *vectors) -> np.ndarray:
+        """Return the results (..., shape) of a quantity of one or several frames, as ``result`` does."""
+        return self.evaluate_of_frame((name, link, reference_frame), self.inputs, None, *vectors)
+
+    def states_code(self, key: QuantityKey, evaluations: float, many: bool) -> StatesCode:
         """Return the code of a quantity for states in rows, for calls by one thread.
 
         It is the robot's own where that was asked for, or pays for so many ``evaluations``. ``many`` says whether code
@@ -106,7 +116,7 @@ class Evaluator:
                 return code.states_code(program, many and code.is_short(program, blocks=True))
         return self.generic.alone(program)
 
-    def prepare(self, key: ProgramKey) -> Quantity:
+    def prepare(self, key: QuantityKey) -> Quantity:
         """Return what computes a quantity; code of the robot's own is compiled if it was asked for."""
         program = self.program(key)
         own_code = partial(self._own_code, program) if self._may_compile else None
@@ -120,7 +130,7 @@ class Evaluator:
         name.
         """
         validation.choice('program', name, [*(ALGORITHMS if link is None else OF_A_FRAME)])
-        program = self.program(name if link is None else (name, link, reference_frame))
+        program = self.program(QuantityKey(name) if link is None else QuantityKey(name, (link,), reference_frame))
         code = self._own_code(program)
         try:
             return len(program.inputs) + 2, code.address(program), code
@@ -128,11 +138,11 @@ class Evaluator:
             error = self.without_inertia(name.replace('_', ' '), neutral(self.arrays)[None])
             raise error or ArgumentError(f'{name}: a constant of the code is not finite') from None
 
-    def with_wrenches(self, name: str, reference_frame: str, vectors: tuple) -> tuple[WithRows, tuple]:
+    def with_wrenches(self, name: str, reference_frame: str, vectors: tuple) -> tuple[QuantityKey, tuple]:
         """Return the key and the vectors of a quantity whose last vector are external wrenches as callers give them."""
         *states, wrenches = vectors
         form, frame, rows = form_and_rows(self.model, wrenches, reference_frame, states, self.pose(states[0]))
-        return (name, frame, reference_frame, form), (*states, rows)
+        return QuantityKey(name, () if frame is None else (frame,), reference_frame, form), (*states, rows)
 
     def without_inertia(self, what: str, q: np.ndarray) -> ModelError | None:
         """Return the error, ``what`` at its start, for a joint without inertia at one of q (count, nq), or None."""
@@ -143,7 +153,7 @@ class Evaluator:
 
     def pose(self, q) -> Callable[[str], np.ndarray]:
         """Return the function of a link's name that returns its pose (..., 4, 4) at q (..., nq)."""
-        return lambda link: self.result(('link_pose', link, 'world'), q)
+        return lambda link: self.result_of_frame('link_pose', link, 'world', q)
 
     def states(self, **vectors) -> tuple[list[np.ndarray], tuple[int, ...]]:
         """Return vectors as rows (count, n), all finite, with angles in range, and the batch's shape."""
@@ -166,42 +176,44 @@ class Evaluator:
 
         return code_of(self.model.arrays if program.bodies else self._compiled, self._threads)
 
-    def program(self, key: ProgramKey) -> Program:
+    def program(self, key: QuantityKey) -> Program:
         """Return the steps of a quantity; ModelError where closed loops would change its result."""
-        if isinstance(key, str):
-            check_computable(self.model, key, algorithm_of(key))
-            return program_of(self.arrays, key)
-        name, links, reference_frame, *wrenches = key
-        several: tuple = () if links is None else links if isinstance(links, tuple) else (links,)
-        frames = [self.model.frame(link) for link in several]
-        validation.choice('reference_frame', reference_frame, validation.REFERENCE_FRAMES)
-        check_computable(self.model, name, algorithm_of(name, len(frames), *wrenches))
-        return program_of(self.arrays, name, frames, validation.REFERENCE_FRAMES.index(reference_frame), *wrenches)
+        frames, reference_frame, wrenches = [self.model.frame(link) for link in key.links], 0, key.wrenches or None
+        if frames or wrenches:
+            validation.choice('reference_frame', key.reference_frame, validation.REFERENCE_FRAMES)
+            reference_frame = validation.REFERENCE_FRAMES.index(key.reference_frame)
+        check_computable(self.model, key.name, algorithm_of(key.name, len(frames), wrenches))
+        return program_of(self.arrays, key.name, frames, reference_frame, wrenches)
 
-    def _evaluate(self, key: Key, inputs: np.ndarray, out, *vectors) -> np.ndarray:
+    def _evaluate(self, name: str, inputs: np.ndarray, out, *vectors) -> np.ndarray:
         """Validate and convert the vectors, evaluate all states, and return the results."""
-        if not isinstance(key, str) and len(key) == 2:
-            return self._evaluate_with_wrenches(key, inputs, out, *vectors)
-        quantity, result = self._evaluated(key, inputs, out, vectors)
-        self.calls[key] = quantity.call
+        quantity, result = self._evaluated(QuantityKey(name), inputs, out, vectors)
+        self.calls[name] = quantity.call
         return result
 
-    def _evaluate_with_wrenches(self, key: UnderWrenches, inputs: np.ndarray, out, *vectors) -> np.ndarray:
-        """Return the results of a quantity whose last vector are external wrenches."""
-        own, converted = self.with_wrenches(*key, vectors)
+    def _evaluate_of_frame(self, request: OfFrame, inputs: np.ndarray, out, *vectors) -> np.ndarray:
+        """Return the results of a quantity of frames as ``_evaluate`` does."""
+        name, link, reference_frame = request
+        key = QuantityKey(name, link if isinstance(link, tuple) else (link,), reference_frame)
+        quantity, result = self._evaluated(key, inputs, out, vectors)
+        self._calls_of_frame[request] = quantity.call
+        return result
+
+    def _evaluate_under_wrenches(self, request: UnderWrenches, inputs: np.ndarray, out, *vectors) -> np.ndarray:
+        """Return the results of a quantity whose last vector are external wrenches, as ``_evaluate`` does."""
+        key, converted = self.with_wrenches(*request, vectors)
         try:
-            quantity, result = self._evaluated(own, inputs, out, converted)
+            quantity, result = self._evaluated(key, inputs, out, converted)
         except ArgumentError:
             check_finite(vectors[-1])
             raise
-        _, frame, _, form = own
-        if isinstance(frame, str):
-            self._calls_of_frames.setdefault(key, {})[frame] = quantity.call
-        elif form == WRENCHES:
-            self.calls[key] = quantity.call
+        if key.wrenches == WRENCH:
+            self._calls_under_one_wrench.setdefault(request, {})[key.links[0]] = quantity.call
+        elif key.wrenches == WRENCHES:
+            self._calls_under_wrenches[request] = quantity.call
         return result
 
-    def _evaluated(self, key: ProgramKey, inputs: np.ndarray, out, vectors: tuple) -> tuple[Quantity, np.ndarray]:
+    def _evaluated(self, key: QuantityKey, inputs: np.ndarray, out, vectors: tuple) -> tuple[Quantity, np.ndarray]:
         """Return what computes a quantity, and its results."""
         try:
             quantity = self._prepared[key]
@@ -216,7 +228,7 @@ class Evaluator:
         given, result = validation.result(out, (*shape, *of_state), rows)
         finite = quantity.compute(rows, inputs, result.reshape(len(rows[0]), *of_state))
         if not finite:
-            self._explain_not_finite(key if isinstance(key, str) else key[0], rows, named)
+            self._explain_not_finite(key.name, rows, named)
         return quantity, filled(given, result)
 
     def _rows(self, vectors: dict) -> tuple[list[np.ndarray], tuple[int, ...]]:

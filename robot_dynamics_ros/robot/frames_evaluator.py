@@ -6,7 +6,7 @@ import numpy as np
 
 from robot_dynamics_ros.algorithms.table import OF_FRAMES, OPERATIONAL_SPACE
 from robot_dynamics_ros.errors import ArgumentError, SingularError
-from robot_dynamics_ros.robot.evaluator import Evaluator, Key, written
+from robot_dynamics_ros.robot.evaluator import Evaluator, OfFrame, written
 
 INERTIA, INVERSE = 'operational_space_inertia', 'operational_space_inertia_inverse'
 LEAST_CONDITION = 1e-12
@@ -20,18 +20,18 @@ class FramesEvaluator(Evaluator):
     in all directions.
     """
 
-    def _evaluate(self, key: Key, inputs: np.ndarray, out, *vectors) -> np.ndarray:
+    def _evaluate_of_frame(self, request: OfFrame, inputs: np.ndarray, out, *vectors) -> np.ndarray:
         """Return the results by a kernel; by matrices where there is no kernel, or its result is not finite."""
-        if isinstance(key, str) or len(key) == 2 or key[0] not in OPERATIONAL_SPACE:
-            return super()._evaluate(key, inputs, out, *vectors)
-        name, given, reference_frame, *_ = key
+        name, given, reference_frame = request
+        if name not in OPERATIONAL_SPACE:
+            return super()._evaluate_of_frame(request, inputs, out, *vectors)
         links = _names_of(given)
         link = links[0] if len(links) == 1 and isinstance(links[0], str) else links
         if link is not given:
-            return self.evaluate((name, link, reference_frame), inputs, out, *vectors)
+            return self.evaluate_of_frame((name, link, reference_frame), inputs, out, *vectors)
         if self._has_kernel(name, links):
             try:
-                return super()._evaluate(key, inputs, out, *vectors)
+                return super()._evaluate_of_frame(request, inputs, out, *vectors)
             except ArgumentError:  # ``_by_matrices`` has the reason, or the result
                 if name == INVERSE:
                     raise
@@ -39,7 +39,7 @@ class FramesEvaluator(Evaluator):
 
     def nullspace_projector(self, q, link, reference_frame: str, out) -> np.ndarray:
         """Return 1 - J' Jbar' (..., nv, nv), Jbar the consistent inverse of J."""
-        inverse = self.result(('consistent_inverse', link, reference_frame), q)
+        inverse = self.result_of_frame('consistent_inverse', link, reference_frame, q)
         J = self._jacobian(_names_of(link), reference_frame, q)
         return written(out, np.eye(self.arrays.nv) - np.swapaxes(inverse @ J, -1, -2))
 
@@ -60,15 +60,15 @@ class FramesEvaluator(Evaluator):
         if name == INERTIA or len(links) == 1:
             inertia, inverse = self._by_singular_values(links, reference_frame, q)
         else:
-            inertia = self.result((INERTIA, links, reference_frame), q)
-            inverse = self.result(('response_to_wrenches', links, reference_frame), q) @ inertia
+            inertia = self.result_of_frame(INERTIA, links, reference_frame, q)
+            inverse = self.result_of_frame('response_to_wrenches', links, reference_frame, q) @ inertia
         if name in (INERTIA, 'consistent_inverse'):
             return inertia if name == INERTIA else inverse
         # Jbar' h - inertia dJ/dt qd, h of the gravity in the inputs; qd is zero by default
         zeros = np.zeros(self.arrays.nv)
         (qd,) = velocity or (zeros,)
         h = self.evaluate('bias_torque', inputs, None, q, qd)
-        blocks = [self.result(('link_acceleration', it, reference_frame), q, qd, zeros) for it in links]
+        blocks = [self.result_of_frame('link_acceleration', it, reference_frame, q, qd, zeros) for it in links]
         dJ_qd = np.concatenate(blocks, axis=-1)
         return (np.swapaxes(inverse, -1, -2) @ h[..., None] - inertia @ dJ_qd[..., None])[..., 0]
 
@@ -93,7 +93,7 @@ class FramesEvaluator(Evaluator):
 
     def _jacobian(self, links: tuple[str, ...], reference_frame: str, q) -> np.ndarray:
         """Return the Jacobian J (..., 6 F, nv) of F frames."""
-        blocks = [self.result(('jacobian', link, reference_frame), q) for link in links]
+        blocks = [self.result_of_frame('jacobian', link, reference_frame, q) for link in links]
         return blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=-2)
 
 

@@ -27,7 +27,7 @@ class Kinematics(DescribedRobot):
         ndarray, (..., 4, 4)
             Homogeneous transformation; translation in m.
         """
-        return self._evaluate(('link_pose', link, 'world'), self._inputs, out, q)
+        return self._evaluate_of_frame(('link_pose', link, 'world'), self._inputs, out, q)
 
     def link_velocity(self, q, qd, link: str, reference_frame=ALIGNED, out=None) -> np.ndarray:
         """Velocity J(q) qd of a link's frame.
@@ -51,7 +51,7 @@ class Kinematics(DescribedRobot):
         ndarray, (..., 6)
             rad/s, m/s.
         """
-        return self._evaluate(('link_velocity', link, reference_frame), self._inputs, out, q, qd)
+        return self._evaluate_of_frame(('link_velocity', link, reference_frame), self._inputs, out, q, qd)
 
     def link_acceleration(self, q, qd, qdd, link: str, reference_frame=ALIGNED, out=None) -> np.ndarray:
         """Acceleration J qdd + dJ/dt qd of a link's frame: time derivative of ``link_velocity``, without gravity.
@@ -77,7 +77,7 @@ class Kinematics(DescribedRobot):
         ndarray, (..., 6)
             rad/s^2, m/s^2.
         """
-        return self._evaluate(('link_acceleration', link, reference_frame), self._inputs, out, q, qd, qdd)
+        return self._evaluate_of_frame(('link_acceleration', link, reference_frame), self._inputs, out, q, qd, qdd)
 
     def jacobian(self, q, link: str, reference_frame=ALIGNED, out=None) -> np.ndarray:
         """Jacobian J(q) of a link's frame: ``link_velocity`` is J qd. Siciliano et al. 2009, section 3.1.
@@ -99,7 +99,7 @@ class Kinematics(DescribedRobot):
         ndarray, (..., 6, nv)
             rad, m per rad (prismatic: m).
         """
-        return self._evaluate(('jacobian', link, reference_frame), self._inputs, out, q)
+        return self._evaluate_of_frame(('jacobian', link, reference_frame), self._inputs, out, q)
 
     def jacobian_dot_qd(self, q, qd, link: str, reference_frame=ALIGNED, out=None) -> np.ndarray:
         """Velocity-dependent acceleration dJ/dt qd: ``link_acceleration`` for qdd = 0.

@@ -40,7 +40,7 @@ class OperationalSpace(DescribedRobot):
         ndarray, (..., 6 F, 6 F)
             kg m^2 (angular), kg m (coupling), kg (linear).
         """
-        return self._evaluate(('operational_space_inertia', link, reference_frame), self._inputs, out, q)
+        return self._evaluate_of_frame(('operational_space_inertia', link, reference_frame), self._inputs, out, q)
 
     def operational_space_inertia_inverse(self, q, link: Links, reference_frame=ALIGNED, out=None) -> np.ndarray:
         """Inverse J M^-1 J' of the operational-space inertia of F frames, which exists also where that is singular.
@@ -66,7 +66,8 @@ class OperationalSpace(DescribedRobot):
         ndarray, (..., 6 F, 6 F)
             1/(kg m^2) (angular), 1/(kg m) (coupling), 1/kg (linear).
         """
-        return self._evaluate(('operational_space_inertia_inverse', link, reference_frame), self._inputs, out, q)
+        request = 'operational_space_inertia_inverse', link, reference_frame
+        return self._evaluate_of_frame(request, self._inputs, out, q)
 
     def consistent_inverse(self, q, link: Links, reference_frame=ALIGNED, out=None) -> np.ndarray:
         """Dynamically consistent inverse Jbar = M^-1 J' (J M^-1 J')^-1 of J of F frames. Raises SingularError.
@@ -89,7 +90,7 @@ class OperationalSpace(DescribedRobot):
         ndarray, (..., nv, 6 F)
             rad (prismatic: m) per rad, m.
         """
-        return self._evaluate(('consistent_inverse', link, reference_frame), self._inputs, out, q)
+        return self._evaluate_of_frame(('consistent_inverse', link, reference_frame), self._inputs, out, q)
 
     def nullspace_projector(self, q, link: Links, reference_frame=ALIGNED, out=None) -> np.ndarray:
         """Dynamically consistent projector 1 - J' Jbar' of joint torques, Jbar the ``consistent_inverse`` of F frames.
@@ -142,7 +143,7 @@ class OperationalSpace(DescribedRobot):
         ndarray, (..., 6 F)
             N m, N of each frame.
         """
-        return self._evaluate(('operational_space_bias', link, reference_frame), self._weightless, out, q, qd)
+        return self._evaluate_of_frame(('operational_space_bias', link, reference_frame), self._weightless, out, q, qd)
 
     def operational_space_gravity(self, q, link: Links, reference_frame=ALIGNED, out=None) -> np.ndarray:
         """Wrench Jbar' g of gravity, Jbar the ``consistent_inverse``. Raises SingularError.
@@ -167,4 +168,4 @@ class OperationalSpace(DescribedRobot):
         ndarray, (..., 6 F)
             N m, N of each frame.
         """
-        return self._evaluate(('operational_space_gravity', link, reference_frame), self._inputs, out, q)
+        return self._evaluate_of_frame(('operational_space_gravity', link, reference_frame), self._inputs, out, q)

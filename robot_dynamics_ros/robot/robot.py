@@ -19,6 +19,7 @@ from robot_dynamics_ros.robot.derivatives import Derivatives
 from robot_dynamics_ros.robot.dynamics import Dynamics
 from robot_dynamics_ros.robot.kinematics import Kinematics
 from robot_dynamics_ros.robot.operational_space import OperationalSpace
+from robot_dynamics_ros.robot.quantity_key import QuantityKey
 from robot_dynamics_ros.robot.torque_terms import TorqueTerms
 from robot_dynamics_ros.robot.whole_robot import WholeRobot
 
@@ -170,7 +171,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
             Names of methods, for instance ``inverse_dynamics``.
         """
         for name in quantities:
-            quantity = self._evaluator.prepare(validation.choice('quantities', name, ALGORITHMS))
+            quantity = self._evaluator.prepare(QuantityKey(validation.choice('quantities', name, ALGORITHMS)))
             self._evaluator.calls[name] = quantity.call
 
     def to_urdf(self) -> str:

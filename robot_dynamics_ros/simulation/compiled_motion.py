@@ -9,7 +9,7 @@ from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.codegen.states_code import StatesCode
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.robot.described_robot import evaluator_of
-from robot_dynamics_ros.robot.evaluator import ProgramKey
+from robot_dynamics_ros.robot.quantity_key import QuantityKey
 from robot_dynamics_ros.simulation.simulation_setup import Samples, Setup
 from robot_dynamics_ros.simulation.step_arrays import Buffers, Calls, LoopCalls
 from robot_dynamics_ros.simulation.torque_inputs import HeldRows
@@ -51,20 +51,21 @@ def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
     robot, plan, torque = setup.robot, setup.plan, setup.torque
     assert isinstance(torque, HeldRows)
     evaluator = evaluator_of(robot)
-    key: ProgramKey = 'forward_dynamics'
+    key = QuantityKey('forward_dynamics')
     wrenches = np.zeros((len(setup.q), 0))
     if setup.wrenches is not None:
         vectors = setup.q, setup.qd, setup.wrenches
-        key, (_, _, wrenches) = evaluator.with_wrenches('forward_dynamics', setup.reference_frame, vectors)
+        key, (_, _, wrenches) = evaluator.with_wrenches(key.name, setup.reference_frame, vectors)
     forward = evaluator.states_code(key, float(plan.steps) * len(plan.nodes) * len(setup.q), len(setup.q) > 1)
-    inverse = evaluator.states_code('mass_matrix_inverse', 0.0, many=False) if plan.limits else None
+    inverse = evaluator.states_code(QuantityKey('mass_matrix_inverse'), 0.0, many=False) if plan.limits else None
     closing: dict[str, StatesCode] = {}
     if plan.projection:
         evaluations, many = float(plan.steps) * len(setup.q), len(setup.q) > 1
         closing = {
-            name: evaluator.states_code(name, evaluations, many) for name in ('loop_errors', 'loop_rates', 'loop_step')
+            name: evaluator.states_code(QuantityKey(name), evaluations, many)
+            for name in ('loop_errors', 'loop_rates', 'loop_step')
         }
-        closing['loop_jacobian'] = evaluator.states_code('loop_jacobian', 0.0, many=False)
+        closing['loop_jacobian'] = evaluator.states_code(QuantityKey('loop_jacobian'), 0.0, many=False)
     size = 0
     for states in blocks:
         if states.stop - states.start != size:

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import sys
 
 import pytest
 
@@ -71,6 +72,55 @@ def test_a_value_that_is_cut_or_continued_is_refused(data):
 def test_what_no_controller_sends_is_refused(data):
     with pytest.raises(ArgumentError):
         cbor.decode(bytes.fromhex(data + '0' * (len(data) % 2)))
+
+
+TAGGED = {
+    'bignum': 'c249010000000000000000',
+    'date': 'c11a514b67b0',
+    'decimal fraction': 'c48221196ab3',
+    'regular expression': 'd8236161',
+    'set': 'd90102820102',
+    'tag without a meaning': 'd9ffff00',
+    'array that contains itself': 'd81c81d81d00',
+    'array that occurs twice': '82d81c8100d81d00',
+    'bytes': '4161',
+    'simple value': 'f0',
+    'array as a key': 'a18000',
+    'map as a key': 'a1a000',
+}
+
+
+@pytest.mark.parametrize('value', TAGGED.values(), ids=TAGGED)
+def test_what_is_no_number_text_array_or_map_is_refused_at_any_depth(value):
+    for data in (value, f'82{value}00', f'a100{value}', f'a1{value}00'):
+        with pytest.raises(ArgumentError, match='CBOR'):
+            cbor.decode(bytes.fromhex(data))
+
+
+def test_nesting_and_size_are_limited():
+    deepest = b'\x81' * (cbor.DEEPEST - 1) + b'\x80'
+    assert str(cbor.decode(deepest)).count('[') == cbor.DEEPEST
+    for refused in (b'\x81' + deepest, b'\xa1\0' + deepest, b'\x81' * cbor.LONGEST):
+        with pytest.raises(ArgumentError, match='CBOR'):
+            cbor.decode(refused)
+    longest = cbor.encode('x' * (cbor.LONGEST - 3))
+    assert len(longest) == cbor.LONGEST == len(cbor.decode(longest)) + 3
+    with pytest.raises(ArgumentError, match='4097 bytes'):
+        cbor.decode(cbor.encode('x' * (cbor.LONGEST - 2)))
+
+
+def test_arrays_of_one_content_are_not_taken_for_shared_ones():
+    value = [[1], [1], [], [], {'a': [1]}, {'a': [1]}, [1.5], [1.5]] * 20
+    assert cbor.decode(cbor.encode(value)) == value
+
+
+def test_without_cbor2_json_is_read_and_the_error_names_what_to_install(monkeypatch):
+    data = cbor.encode([0, 1.5])
+    monkeypatch.setitem(sys.modules, 'cbor2', None)  # what an import finds where it is not installed
+    assert value_of(b'[0, 1.5]') == [0, 1.5]
+    for call in (lambda: value_of(data), lambda: cbor.encode([0])):
+        with pytest.raises(ArgumentError, match=r"pip install 'cbor2"):
+            call()
 
 
 def test_random_bytes_are_read_or_refused():

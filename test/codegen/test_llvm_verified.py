@@ -10,6 +10,7 @@ from robot_dynamics_ros.algorithms.program import WRENCH, WRENCHES
 from robot_dynamics_ros.algorithms.table import ALGORITHMS, BY_METHOD, OF_A_FRAME, OF_FRAMES, OPERATIONAL_SPACE
 from robot_dynamics_ros.codegen.llvm import of_blocks, of_one_state
 from robot_dynamics_ros.codegen.straight_line import StraightLine
+from robot_dynamics_ros.robot.quantity_key import QuantityKey
 
 ARM, LINK, VIEW = Robot.named('aubo_i5'), 'ee_link', validation.REFERENCE_FRAMES[1]
 FOUR_BAR = mechanisms.four_bar().robot
@@ -18,14 +19,14 @@ FOUR_BAR = mechanisms.four_bar().robot
 def keys():
     """Each quantity of the arm or, where closed loops are needed, of a four-bar."""
     for name, algorithm in {**ALGORITHMS, **BY_METHOD}.items():
-        yield (FOUR_BAR if algorithm.of_loops else ARM), name
+        yield (FOUR_BAR if algorithm.of_loops else ARM), QuantityKey(name)
     for name in {**OF_A_FRAME, **OPERATIONAL_SPACE}:
-        yield ARM, (name, LINK, VIEW)
+        yield ARM, QuantityKey(name, (LINK,), VIEW)
     for name in OF_FRAMES:
-        yield ARM, (name, (LINK, 'foreArm_Link'), VIEW)
+        yield ARM, QuantityKey(name, (LINK, 'foreArm_Link'), VIEW)
     for name in ('inverse_dynamics', 'forward_dynamics'):
-        yield ARM, (name, LINK, VIEW, WRENCH)
-        yield ARM, (name, None, VIEW, WRENCHES)
+        yield ARM, QuantityKey(name, (LINK,), VIEW, WRENCH)
+        yield ARM, QuantityKey(name, (), VIEW, WRENCHES)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,9 @@ def test_the_verifier_accepts(robot, key):
 
 
 def test_the_verifier_refuses_a_value_that_is_used_before_its_definition():
-    lines = of_one_state(StraightLine.of(ARM._evaluator.program('gravity_torque'), ARM.model.arrays)).split('\n')
+    lines = of_one_state(
+        StraightLine.of(ARM._evaluator.program(QuantityKey('gravity_torque')), ARM.model.arrays)
+    ).split('\n')
     first = next(k for k, line in enumerate(lines) if line.lstrip().startswith('%') and ' = ' in line)
     lines.insert(next(k for k, line in enumerate(lines) if line.lstrip().startswith('ret ')) - 1, lines.pop(first))
     with pytest.raises(RuntimeError, match='dominate'):

@@ -174,7 +174,7 @@ def test_a_trace_of_operational_space_computes_what_its_kernel_computes(name):
     robot = Robot.named('aubo_i5')
     program = program_of(robot._model.arrays, name, [robot._model.frame('ee_link')], 1)
     inputs = {vector: np.linspace(0.4, 1.1, 6).tolist() for vector in program.inputs}
-    expected = robot._evaluator.evaluate(
+    expected = robot._evaluator.evaluate_of_frame(
         (name, 'ee_link', 'local_world_aligned'), robot.runtime_inputs, None, *inputs.values()
     )
     results = straight_line.trace(program, robot._model.arrays)

@@ -12,6 +12,7 @@ import pytest
 
 # Python module: key of rosdep. A message package and rclpy are their own keys.
 ROSDEP_KEYS = {
+    'cbor2': 'python3-cbor2',
     'matplotlib': 'python3-matplotlib',
     'llvmlite': 'python3-numba',  # comes with it, each for one version of the other
     'numba': 'python3-numba',
@@ -57,6 +58,7 @@ def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arg
         'view': {'pycollada', 'trimesh', 'viser'},
         'bag': {'rosbags', 'scipy'},
         'identify': {'plotly', 'rosbags', 'scipy'},
+        'aubo': {'cbor2'},
         'symbolic': {'sympy'},
         'test': {'pytest'},
     }
@@ -71,6 +73,8 @@ def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arg
             assert needed <= library | extras['bag'], where
         elif room == 'tools':
             assert needed <= library | optional, where
+        elif room == 'aubo':
+            assert needed <= library | extras['aubo'], where
         elif path.name in ('mjcf.py', 'compiled_mjcf.py'):
             assert needed <= library | {'mujoco'}, where
         elif path.name == 'global_form.py':

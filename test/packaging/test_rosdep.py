@@ -25,7 +25,7 @@ PACKAGES = {
     *('std_srvs', 'trajectory_msgs', 'urdf', 'xacro'),
 }
 PYTHON = {
-    *('python3-dev', 'python3-matplotlib', 'python3-numba', 'python3-numpy', 'python3-pytest'),
+    *('python3-cbor2', 'python3-dev', 'python3-matplotlib', 'python3-numba', 'python3-numpy', 'python3-pytest'),
     *('python3-scipy', 'python3-sympy', 'python3-yaml'),
 }
 MANIFESTS = [ROOT / 'package.xml', *sorted(ROOT.glob('*/package.xml'))]

@@ -29,6 +29,7 @@ import pytest
 from robot_dynamics_ros import Payload, Robot, validation
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import wrench_inputs
+from robot_dynamics_ros.robot.quantity_key import QuantityKey
 
 pytestmark = pytest.mark.quick
 
@@ -337,7 +338,7 @@ def test_another_robot_keeps_to_as_many_threads(way, threads, monkeypatch):
     monkeypatch.setattr(os, 'sched_getaffinity', lambda process: set(range(7)))
     for it in (another, pickle.loads(pickle.dumps(another))):
         evaluator = it._evaluator
-        assert evaluator._own_code(evaluator.program('gravity_torque')).threads == (threads or 7)
+        assert evaluator._own_code(evaluator.program(QuantityKey('gravity_torque'))).threads == (threads or 7)
 
 
 @pytest.mark.parametrize('copied', [copy.deepcopy, lambda robot: pickle.loads(pickle.dumps(robot))])

@@ -99,14 +99,14 @@ def test_singular_values_decide_where_the_kernel_is_in_doubt(name):
     vectors = (q, qd) if name == 'operational_space_bias' else (q,)
     evaluator, runtime_inputs = robot._evaluator, robot._weightless
     found = evaluator._by_matrices(name, runtime_inputs, (LINK,), 'world', *vectors)
-    expected = evaluator.evaluate((name, LINK, 'world'), runtime_inputs, None, *vectors)
+    expected = evaluator.evaluate_of_frame((name, LINK, 'world'), runtime_inputs, None, *vectors)
     assert np.abs(found - expected).max() < 1e-8 * np.abs(expected).max()
     # the condition grows with the square of 1 / sin(q_5): 0.9e12, where the bound of the kernel may be above 1e12
     near = q.copy()
     near[:, 4] = 1e-4
     near[:, 4] *= np.sqrt(conditions(robot, near) / 0.9e12)
     assert (abs(conditions(robot, near) - 0.9e12) < 0.05e12).all()
-    found = evaluator.evaluate((name, LINK, 'world'), runtime_inputs, None, near, *vectors[1:])
+    found = evaluator.evaluate_of_frame((name, LINK, 'world'), runtime_inputs, None, near, *vectors[1:])
     assert np.isfinite(found).all()
 
 

@@ -10,6 +10,7 @@ from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.codegen import specialised
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.robot import quantity
+from robot_dynamics_ros.robot.quantity_key import QuantityKey
 from robot_dynamics_ros.simulation import simulate
 
 pytestmark = pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: machine code is not used')
@@ -29,7 +30,7 @@ def states(robot: Robot, *batch: int) -> np.ndarray:
 
 
 def has_own_code(robot: Robot, name: str = NAME) -> bool:
-    return robot._evaluator._prepared[name]._own is not None
+    return robot._evaluator._prepared[QuantityKey(name)]._own is not None
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def test_own_code_that_was_asked_for_is_used_from_the_first_call_on():
 
 def test_code_of_named_quantities_is_compiled_at_once():
     own = never_seen().compiled('mass_matrix')
-    assert has_own_code(own, 'mass_matrix') and NAME not in own._evaluator._prepared
+    assert has_own_code(own, 'mass_matrix') and QuantityKey(NAME) not in own._evaluator._prepared
 
 
 @pytest.mark.parametrize('most', [10, 200])

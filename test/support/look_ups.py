@@ -6,5 +6,5 @@ from robot_dynamics_ros.robot.evaluator import Evaluator
 def recorded(monkeypatch) -> list:
     """Return a list that grows by the name of each quantity that any robot looks up from now on."""
     names, program = [], Evaluator.program
-    monkeypatch.setattr(Evaluator, 'program', lambda self, key: names.append(key) or program(self, key))
+    monkeypatch.setattr(Evaluator, 'program', lambda self, key: names.append(key.name) or program(self, key))
     return names

@@ -276,3 +276,17 @@ def test_simulated_arm_without_mujoco_names_what_to_install_and_the_library_need
     (error,) = [line for line in printed.splitlines() if 'ERROR' in line]
     assert "[simulated_arm]: not configured: simulated_arm needs MuJoCo (pip install 'mujoco" in error
     assert 'Traceback' not in printed
+
+
+def test_aubo_node_without_cbor2_names_what_to_install():
+    script = (
+        'import sys\n'
+        'sys.modules["cbor2"] = None\n'
+        'from robot_dynamics_ros.nodes.executables.aubo_node import main\n'
+        'main()\n'
+    )
+    arguments = ('--ros-args', '-p', 'robot_ip:=127.0.0.1')
+    printed = printed_until_the_end(script, '[aubo_node]: not configured', signal.SIGINT, *arguments)
+    (error,) = [line for line in printed.splitlines() if 'ERROR' in line]
+    assert 'the stream of a controller needs cbor2 (apt install python3-cbor2, or pip install' in error
+    assert 'Traceback' not in printed
