@@ -6,8 +6,8 @@ import re
 import shutil
 from pathlib import Path
 
-from support.controllers_core import INCLUDE, Law, Terms, exported, folder, has_compilers, linked, run
-from support.small_robots import mixed
+from support.controllers.controllers_core import INCLUDE, Law, Terms, exported, folder, has_compilers, linked, run
+from support.robots.small_robots import mixed
 
 import numpy as np
 import pytest

@@ -8,8 +8,8 @@ import sys
 from unittest import mock
 from xml.etree import ElementTree
 
-from support.project_files import ROOT
-from support.small_robots import joint, link
+from support.project.project_files import ROOT
+from support.robots.small_robots import joint, link
 
 import pytest
 import yaml
