@@ -116,7 +116,7 @@ class CompiledCode(DescribedRobot):
         list
         """
         # imported by those who export, with the code that traces
-        from robot_dynamics_ros.robot.c_export import write_c  # noqa: PLC0415
+        from robot_dynamics_ros.robot.export.c_export import write_c  # noqa: PLC0415
 
         return write_c(self._evaluator, self.digest, folder, programs, type(self))
 

@@ -17,7 +17,7 @@ import yaml
 from robot_dynamics_ros import Coupling, LoopClosure, Payload, Robot
 from robot_dynamics_ros.control.terms.compensation_policy import PRESETS
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.robot.c_library_export import controller_library
+from robot_dynamics_ros.robot.export.c_library_export import controller_library
 from robot_dynamics_ros.tools import export_controller
 
 FILES = [

@@ -14,7 +14,7 @@ import numpy as np
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.c_library import library_source
-from robot_dynamics_ros.robot.c_library_export import PROGRAMS, controller_library
+from robot_dynamics_ros.robot.export.c_library_export import PROGRAMS, controller_library
 
 PACKAGE = ROOT / 'robot_dynamics_controllers'
 INCLUDE = PACKAGE / 'include'
