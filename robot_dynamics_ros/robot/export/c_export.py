@@ -15,6 +15,7 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.robot.described_robot import ALIGNED, Program
 from robot_dynamics_ros.robot.evaluator import Evaluator
+from robot_dynamics_ros.robot.shared_parameters import meaning
 
 WITHOUT_METHOD = {
     'forward_dynamics_on_moving_base': ('Joint accelerations on a moving base.', 'rad/s^2 (prismatic: m/s^2).'),
@@ -24,10 +25,7 @@ WITHOUT_METHOD = {
 }
 """Description and unit of the quantities that have no method of their own."""
 INPUTS = {
-    'q': 'Joint positions in rad (prismatic: m).',
-    'qd': 'Joint velocities in rad/s (m/s).',
-    'qdd': 'Joint accelerations in rad/s^2 (m/s^2).',
-    'tau': 'Joint torques in N m (N).',
+    **{vector: meaning(vector) for vector in ('q', 'qd', 'qdd', 'tau')},
     'base_velocity': "Velocity of the base's origin, angular part first, in the base's axes; rad/s, m/s.",
     'base_acceleration': 'Classical acceleration of that point in the same form; rad/s^2, m/s^2.',
     'change': 'Change of the residuals of the constraints, in rad or m; or of their rates.',
