@@ -49,7 +49,7 @@ def missing(path: Path) -> frozenset:
             continue
         for name in names:
             top, *inner = name.split('.')
-            paths = (folder.joinpath(top, *deeper) for deeper in ((), inner[:1]) for folder in BESIDE)
+            paths = (folder.joinpath(top, *inner[:depth]) for depth in range(len(inner) + 1) for folder in BESIDE)
             beside = next((file for path in paths if (file := path.with_suffix('.py')).is_file()), None)
             if beside:
                 found |= missing(beside)

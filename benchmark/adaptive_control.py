@@ -5,8 +5,8 @@
 
 The arm carries 3 kg that the law is not told of, its friction is 20 % less than that of the model, and measured
 positions and velocities have noise (in one process). The motion is that of a measured log of an AUBO-i5, 20 s; without
-the log it is one of ``test/support/adaptive_arm.py``. The fixed law is the same one, with the same gains, without
-adaptation.
+the log it is one of ``test/support/control/adaptive_arm.py``. The fixed law is the same one, with the same gains,
+without adaptation.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from measure import heading
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
 
-from support.adaptive_arm import (
+from support.control.adaptive_arm import (
     FRICTION,
     GAINS,
     LOG,

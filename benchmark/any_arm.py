@@ -14,7 +14,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
 
-from support.tracking_experiment import tracked
+from support.control.tracking_experiment import tracked
 
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.tools.demonstration.demo_arm import DESCRIPTION, RATE, DemoArm, demo_arm, description_of

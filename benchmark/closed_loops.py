@@ -14,8 +14,8 @@ from measure import heading, interleaved, verdict
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
 
-from support import mechanisms
-from support.random_trees import BASE, pinocchio_positions, pinocchio_tree
+from support.robots import mechanisms
+from support.robots.random_trees import BASE, pinocchio_positions, pinocchio_tree
 
 FIGURES = {'four-bar, point': 0.9, 'delta': 0.9, 'Stewart platform': 0.9, 'cable of 100': 0.35}
 """Time of one call at most, as a part of Pinocchio's."""

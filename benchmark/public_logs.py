@@ -23,7 +23,7 @@ from robot_dynamics_ros.model.inertial_parameters import ten_parameters
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
 
-from support import baseline_fits
+from support.logs import baseline_fits
 
 SHARE = 0.6
 """Part of a log that identifies."""

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / 'test'))  # for support
 
-from support.control_msgs_package import installed
+from support.message_packages.control_msgs_package import installed
 
 import processes
 from broken_messages.moves import BROKEN_MOVES

@@ -3,7 +3,7 @@
 import importlib
 from contextlib import ExitStack
 
-from support import graph  # sets the domain before anything imports rclpy
+from support.nodes import graph  # sets the domain before anything imports rclpy
 
 import numpy as np
 import rclpy

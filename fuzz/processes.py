@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from support import graph
+from support.nodes import graph
 
 import numpy as np
 import yaml

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from support import graph
+from support.nodes import graph
 
 import numpy as np
 from rclpy.serialization import deserialize_message

@@ -93,7 +93,7 @@ compare_with_arm64() {
   local processor
   for processor in newest arm64; do
     say "$processor: models, README's lines and batches"
-    PYTHONPATH="$PWD:$PWD/test" ".venv-$processor/bin/python" test/support/arm64_bits.py > ".venv-$processor/bits.json"
+    PYTHONPATH="$PWD:$PWD/test" ".venv-$processor/bin/python" test/support/code/arm64_bits.py > ".venv-$processor/bits.json"
   done
   if diff .venv-newest/bits.json .venv-arm64/bits.json; then
     summaries+=("arm64: the same bits as on $(uname -m) in $(grep -c '"' .venv-arm64/bits.json) lines of digests")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
 
-from support.aubo_controller import SECONDS
-from support.aubo_measurement import ControllerProcess
+from support.aubo.aubo_controller import SECONDS
+from support.aubo.aubo_measurement import ControllerProcess
 
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore

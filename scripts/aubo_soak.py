@@ -1,6 +1,6 @@
 """Does aubo_node publish every sample of a controller for ten minutes, in time and with right stamps, and come back?
 
-The controller is emulated (test/support/aubo_controller.py), in a process of its own, and its clock is 50 ppm fast.
+The controller is emulated (test/support/aubo/aubo_controller.py), in a process of its own; its clock is 50 ppm fast.
 Latency lasts from sending a sample to the callback of a subscriber in Python; the truth of a stamp is when the sample
 was due at the controller.
 """
@@ -14,8 +14,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
 
-from support.aubo_controller import Sent
-from support.aubo_measurement import ControllerProcess, Received, figures
+from support.aubo.aubo_controller import Sent
+from support.aubo.aubo_measurement import ControllerProcess, Received, figures
 
 import numpy as np
 from sensor_msgs.msg import JointState

@@ -30,7 +30,7 @@ def pytest_configure(config):
 def pytest_runtest_makereport(item, call):
     """Name processes that cannot receive messages where a test with a ROS graph has failed: they are the reason."""
     report = yield
-    started = sys.modules.get('support.started_processes')
+    started = sys.modules.get('support.nodes.started_processes')
     if report.failed and started and (lost := started.processes_without_transport()):
         lines = (f'process {process} has lost {", ".join(ports)}' for process, ports in lost.items())
         report.sections.append(('shared memory of DDS', '\n'.join(lines)))

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from support import graph
+from support.nodes import graph
 
 import numpy as np
 import torques

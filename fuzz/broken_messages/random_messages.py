@@ -2,7 +2,7 @@
 
 from random import Random
 
-from support import graph
+from support.nodes import graph
 
 import numpy as np
 from load import SECOND

@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from support import graph
+from support.nodes import graph
 
 import numpy as np
 import torques

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from support import graph
+from support.nodes import graph
 
 import numpy as np
 from in_process import WORDS

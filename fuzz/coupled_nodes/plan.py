@@ -1,6 +1,6 @@
 """A trajectory that a node may follow, and which motions follow it."""
 
-from support import graph
+from support.nodes import graph
 
 import numpy as np
 from load import SECOND

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions in C through which test/support/controllers_core.py calls the core.
+// Functions in C through which test/support/controllers/controllers_core.py calls the core.
 #include <cmath>
 #include <cstdio>
 #include <exception>

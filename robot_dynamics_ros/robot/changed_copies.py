@@ -18,10 +18,12 @@ from robot_dynamics_ros.model.replaced_parameters import with_friction, with_ine
 from robot_dynamics_ros.payload import Payload, carrying_frame
 from robot_dynamics_ros.robot.compiled_code import CompiledCode
 from robot_dynamics_ros.robot.described_robot import DescribedRobot
+from robot_dynamics_ros.robot.shared_parameters import documented
 
 Copied = TypeVar('Copied', bound='ChangedCopies')
 
 
+@documented()
 class ChangedCopies(CompiledCode):
     """Methods that return a changed copy of a robot; the robot itself never changes."""
 
@@ -35,12 +37,9 @@ class ChangedCopies(CompiledCode):
 
         Parameters
         ----------
-        base_link : str, optional
-            Link whose frame becomes the base frame. Default: the base of the robot.
-        tip_link : str, optional
-            Last link of the chain. Default: the whole subtree of ``base_link``.
-        gravity : array_like, (3,)
-            Gravity in the base frame, m/s^2.
+        base_link
+        tip_link
+        gravity
 
         Returns
         -------
@@ -73,8 +72,7 @@ class ChangedCopies(CompiledCode):
         ----------
         other : Robot
             The robot to attach.
-        link : str
-            Name of a link or frame, one of ``frame_names``.
+        link
         pose : array_like, (4, 4), optional
             The other base's pose in the frame of ``link``, in m. Default: identity.
         prefix : str
@@ -93,8 +91,7 @@ class ChangedCopies(CompiledCode):
 
         Parameters
         ----------
-        source : str or Path
-            Path of the description, or its text; an actuator file may also be a mapping.
+        source
 
         Returns
         -------
@@ -206,8 +203,7 @@ class ChangedCopies(CompiledCode):
 
         Parameters
         ----------
-        gravity : array_like, (3,)
-            Gravity in the base frame, m/s^2.
+        gravity
 
         Returns
         -------
@@ -241,8 +237,7 @@ class ChangedCopies(CompiledCode):
         ----------
         payload : Payload
             Mass (kg), centre of mass (m) and inertia (kg m^2), expressed in the frame of ``link``.
-        link : str
-            Name of a link or frame, one of ``frame_names``.
+        link
 
         Returns
         -------
@@ -262,8 +257,7 @@ class ChangedCopies(CompiledCode):
 
         Parameters
         ----------
-        link : str
-            Name of a link or frame, one of ``frame_names``.
+        link
 
         Returns
         -------

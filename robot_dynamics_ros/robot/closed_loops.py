@@ -17,6 +17,7 @@ from robot_dynamics_ros.robot.loop_rank import (
     units_of_constraints,
     units_of_velocities,
 )
+from robot_dynamics_ros.robot.shared_parameters import documented
 
 CLOSED = 1e-13
 """rad, or relative to the robot's characteristic length. Newton's method doubles the number of right digits: below this
@@ -38,6 +39,7 @@ class ClosedState(NamedTuple):
     qd: np.ndarray | None  # (..., nv) rad/s, m/s; None where no velocities were given
 
 
+@documented()
 class ClosedLoops(DescribedRobot):
     """Constraints of closed loops, see ``Robot.with_loops``: residuals, Jacobian, multipliers, and closed states."""
 
@@ -46,10 +48,8 @@ class ClosedLoops(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        out
 
         Returns
         -------
@@ -63,10 +63,8 @@ class ClosedLoops(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        out
 
         Returns
         -------
@@ -80,12 +78,9 @@ class ClosedLoops(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        out
 
         Returns
         -------
@@ -99,14 +94,10 @@ class ClosedLoops(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        qdd : array_like, (..., nv)
-            Joint accelerations in rad/s^2 (m/s^2).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        qdd
+        out
 
         Returns
         -------
@@ -123,8 +114,7 @@ class ClosedLoops(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
+        q
 
         Returns
         -------
@@ -143,10 +133,8 @@ class ClosedLoops(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
+        q
+        qd
 
         Returns
         -------
@@ -180,12 +168,9 @@ class ClosedLoops(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        out
 
         Returns
         -------
@@ -203,14 +188,10 @@ class ClosedLoops(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        tau : array_like, (..., nv)
-            Joint torques in N m (N).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        tau
+        out
 
         Returns
         -------
@@ -226,12 +207,10 @@ class ClosedLoops(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
+        q
         torques : mapping
             Torque in N m, (...), by the name of a closure.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        out
 
         Returns
         -------

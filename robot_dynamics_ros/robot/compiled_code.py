@@ -9,11 +9,13 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.algorithms.table import ALGORITHMS
 from robot_dynamics_ros.robot.described_robot import ALIGNED, Described, DescribedRobot, Program
 from robot_dynamics_ros.robot.quantity_key import QuantityKey
+from robot_dynamics_ros.robot.shared_parameters import documented
 
 PROGRAMS = ('inverse_dynamics', 'gravity_torque', 'bias_torque', 'mass_matrix', 'forward_dynamics')
 """Quantities that are exported as C by default."""
 
 
+@documented()
 class CompiledCode(DescribedRobot):
     """Code of a robot's own: how it is asked for, called from other code, and exported as C."""
 
@@ -27,8 +29,7 @@ class CompiledCode(DescribedRobot):
 
         Parameters
         ----------
-        quantities : str
-            Names of methods, for instance ``inverse_dynamics``.
+        quantities
         threads : int, optional
             Number of cores that a large batch may use. Default: all.
 
@@ -57,13 +58,9 @@ class CompiledCode(DescribedRobot):
 
         Parameters
         ----------
-        program : str
-            Name of a quantity, for instance ``inverse_dynamics``.
-        link : str
-            Name of a link or frame, one of ``frame_names``.
-        reference_frame : {'local_world_aligned', 'local', 'world'}
-            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
-            origin of the link in its own axes, or at the origin of the base in its axes.
+        program
+        link
+        reference_frame
 
         Returns
         -------
@@ -82,13 +79,9 @@ class CompiledCode(DescribedRobot):
 
         Parameters
         ----------
-        program : str
-            Name of a quantity, for instance ``inverse_dynamics``.
-        link : str
-            Name of a link or frame, one of ``frame_names``.
-        reference_frame : {'local_world_aligned', 'local', 'world'}
-            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
-            origin of the link in its own axes, or at the origin of the base in its axes.
+        program
+        link
+        reference_frame
 
         Returns
         -------
@@ -117,7 +110,7 @@ class CompiledCode(DescribedRobot):
         list
         """
         # imported by those who export, with the code that traces
-        from robot_dynamics_ros.robot.c_export import write_c  # noqa: PLC0415
+        from robot_dynamics_ros.robot.export.c_export import write_c  # noqa: PLC0415
 
         return write_c(self._evaluator, self.digest, folder, programs, type(self))
 

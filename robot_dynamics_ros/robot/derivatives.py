@@ -4,8 +4,10 @@ import numpy as np
 
 from robot_dynamics_ros.model import base_parameters
 from robot_dynamics_ros.robot.described_robot import ALIGNED, DescribedRobot
+from robot_dynamics_ros.robot.shared_parameters import documented
 
 
+@documented()
 class Derivatives(DescribedRobot):
     """Derivatives with respect to the state and to inertial parameters."""
 
@@ -16,21 +18,12 @@ class Derivatives(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        qdd : array_like, (..., nv)
-            Joint accelerations in rad/s^2 (m/s^2).
-        wrenches : dict or array_like, optional
-            External wrenches on links, moment first (N m, N): a mapping from names among ``frame_names`` to (..., 6),
-            or an array (..., n + 1, 6) in the order of ``link_names``. For a wrench F that the robot exerts on its
-            environment pass -F: tau = M qdd + c + g + J' F.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
-        reference_frame : {'local_world_aligned', 'local', 'world'}
-            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
-            origin of the link in its own axes, or at the origin of the base in its axes.
+        q
+        qd
+        qdd
+        wrenches
+        out
+        reference_frame
 
         Returns
         -------
@@ -50,21 +43,12 @@ class Derivatives(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        tau : array_like, (..., nv)
-            Joint torques in N m (N).
-        wrenches : dict or array_like, optional
-            External wrenches on links, moment first (N m, N): a mapping from names among ``frame_names`` to (..., 6),
-            or an array (..., n + 1, 6) in the order of ``link_names``. For a wrench F that the robot exerts on its
-            environment pass -F: tau = M qdd + c + g + J' F.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
-        reference_frame : {'local_world_aligned', 'local', 'world'}
-            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
-            origin of the link in its own axes, or at the origin of the base in its axes.
+        q
+        qd
+        tau
+        wrenches
+        out
+        reference_frame
 
         Returns
         -------
@@ -83,14 +67,10 @@ class Derivatives(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        qdd : array_like, (..., nv)
-            Joint accelerations in rad/s^2 (m/s^2).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        qdd
+        out
 
         Returns
         -------
@@ -104,12 +84,9 @@ class Derivatives(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        out
 
         Returns
         -------
@@ -123,10 +100,8 @@ class Derivatives(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        out
 
         Returns
         -------

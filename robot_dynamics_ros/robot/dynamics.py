@@ -7,8 +7,10 @@ from robot_dynamics_ros.algorithms.table import METHODS
 from robot_dynamics_ros.robot.actuated_torques import actuated_torques
 from robot_dynamics_ros.robot.described_robot import ALIGNED, DescribedRobot
 from robot_dynamics_ros.robot.evaluator import written
+from robot_dynamics_ros.robot.shared_parameters import documented
 
 
+@documented()
 class Dynamics(DescribedRobot):
     """The equation of motion tau = M qdd + c + g - J' F, solved for torques or accelerations."""
 
@@ -32,26 +34,14 @@ class Dynamics(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        qdd : array_like, (..., nv)
-            Joint accelerations in rad/s^2 (m/s^2).
-        wrenches : dict or array_like, optional
-            External wrenches on links, moment first (N m, N): a mapping from names among ``frame_names`` to (..., 6),
-            or an array (..., n + 1, 6) in the order of ``link_names``. For a wrench F that the robot exerts on its
-            environment pass -F: tau = M qdd + c + g + J' F.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
-        reference_frame : {'local_world_aligned', 'local', 'world'}
-            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
-            origin of the link in its own axes, or at the origin of the base in its axes.
-        base_velocity : array_like, (..., 6), optional
-            Velocity of the base's origin against an inertial frame, angular part first, in the base's axes; rad/s, m/s.
-        base_acceleration : array_like, (..., 6), optional
-            Acceleration of the base's origin in the same form; rad/s^2, m/s^2. The linear part is the classical one:
-            the reading of an accelerometer at the origin plus gravity.
+        q
+        qd
+        qdd
+        wrenches
+        out
+        reference_frame
+        base_velocity
+        base_acceleration
         actuated : list of str, optional
             Names of the joints with a motor; the result is zero for all others. Default: every joint, as if the loops
             were open.
@@ -92,26 +82,14 @@ class Dynamics(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        tau : array_like, (..., nv)
-            Joint torques in N m (N).
-        wrenches : dict or array_like, optional
-            External wrenches on links, moment first (N m, N): a mapping from names among ``frame_names`` to (..., 6),
-            or an array (..., n + 1, 6) in the order of ``link_names``. For a wrench F that the robot exerts on its
-            environment pass -F: tau = M qdd + c + g + J' F.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
-        reference_frame : {'local_world_aligned', 'local', 'world'}
-            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
-            origin of the link in its own axes, or at the origin of the base in its axes.
-        base_velocity : array_like, (..., 6), optional
-            Velocity of the base's origin against an inertial frame, angular part first, in the base's axes; rad/s, m/s.
-        base_acceleration : array_like, (..., 6), optional
-            Acceleration of the base's origin in the same form; rad/s^2, m/s^2. The linear part is the classical one:
-            the reading of an accelerometer at the origin plus gravity.
+        q
+        qd
+        tau
+        wrenches
+        out
+        reference_frame
+        base_velocity
+        base_acceleration
         method : {None, 'articulated', 'mass_matrix'}
             By articulated bodies or by the factorised mass matrix. Default: whichever is faster for the robot's tree.
 
@@ -138,10 +116,8 @@ class Dynamics(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        out
 
         Returns
         -------
@@ -157,10 +133,8 @@ class Dynamics(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        out
 
         Returns
         -------
@@ -177,12 +151,9 @@ class Dynamics(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        out
 
         Returns
         -------

@@ -5,8 +5,10 @@ import numpy as np
 from robot_dynamics_ros.model import configuration
 from robot_dynamics_ros.robot.described_robot import ALIGNED, DescribedRobot
 from robot_dynamics_ros.robot.evaluator import written
+from robot_dynamics_ros.robot.shared_parameters import documented
 
 
+@documented()
 class Kinematics(DescribedRobot):
     """Poses, velocities, accelerations and Jacobians of links; steps between positions of joints."""
 
@@ -15,12 +17,9 @@ class Kinematics(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        link : str
-            Name of a link or frame, one of ``frame_names``.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        link
+        out
 
         Returns
         -------
@@ -34,17 +33,11 @@ class Kinematics(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        link : str
-            Name of a link or frame, one of ``frame_names``.
-        reference_frame : {'local_world_aligned', 'local', 'world'}
-            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
-            origin of the link in its own axes, or at the origin of the base in its axes.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        link
+        reference_frame
+        out
 
         Returns
         -------
@@ -58,19 +51,12 @@ class Kinematics(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        qdd : array_like, (..., nv)
-            Joint accelerations in rad/s^2 (m/s^2).
-        link : str
-            Name of a link or frame, one of ``frame_names``.
-        reference_frame : {'local_world_aligned', 'local', 'world'}
-            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
-            origin of the link in its own axes, or at the origin of the base in its axes.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        qdd
+        link
+        reference_frame
+        out
 
         Returns
         -------
@@ -84,15 +70,10 @@ class Kinematics(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        link : str
-            Name of a link or frame, one of ``frame_names``.
-        reference_frame : {'local_world_aligned', 'local', 'world'}
-            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
-            origin of the link in its own axes, or at the origin of the base in its axes.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        link
+        reference_frame
+        out
 
         Returns
         -------
@@ -106,17 +87,11 @@ class Kinematics(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        link : str
-            Name of a link or frame, one of ``frame_names``.
-        reference_frame : {'local_world_aligned', 'local', 'world'}
-            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
-            origin of the link in its own axes, or at the origin of the base in its axes.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        link
+        reference_frame
+        out
 
         Returns
         -------
@@ -155,12 +130,10 @@ class Kinematics(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
+        q
         step : array_like, (..., nv)
             Displacement: velocity times time, in rad (m).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        out
 
         Returns
         -------
@@ -179,8 +152,7 @@ class Kinematics(DescribedRobot):
             Joint positions in rad (m).
         end : array_like, (..., nq)
             Joint positions in rad (m).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        out
 
         Returns
         -------

@@ -9,11 +9,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from robot_dynamics_ros.robot.described_robot import ALIGNED, DescribedRobot
+from robot_dynamics_ros.robot.shared_parameters import documented
 
 Links = str | Sequence[str]
 """Name of a link or frame, or names of several."""
+LINKS = """
+link : str or sequence of str
+    Name of a link or frame, one of ``frame_names``, or names of F of them; F = 1 for one name. Rows and columns
+    of several frames are in the order of their names.
+"""
 
 
+@documented(LINKS)
 class OperationalSpace(DescribedRobot):
     """Operational-space dynamics of the frames of one link or of several."""
 
@@ -24,16 +31,10 @@ class OperationalSpace(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        link : str or sequence of str
-            Name of a link or frame, one of ``frame_names``, or names of F of them; F = 1 for one name. Rows and columns
-            of several frames are in the order of their names.
-        reference_frame : {'local_world_aligned', 'local', 'world'}
-            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
-            origin of the link in its own axes, or at the origin of the base in its axes.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        link
+        reference_frame
+        out
 
         Returns
         -------
@@ -50,16 +51,10 @@ class OperationalSpace(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        link : str or sequence of str
-            Name of a link or frame, one of ``frame_names``, or names of F of them; F = 1 for one name. Rows and columns
-            of several frames are in the order of their names.
-        reference_frame : {'local_world_aligned', 'local', 'world'}
-            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
-            origin of the link in its own axes, or at the origin of the base in its axes.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        link
+        reference_frame
+        out
 
         Returns
         -------
@@ -74,16 +69,10 @@ class OperationalSpace(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        link : str or sequence of str
-            Name of a link or frame, one of ``frame_names``, or names of F of them; F = 1 for one name. Rows and columns
-            of several frames are in the order of their names.
-        reference_frame : {'local_world_aligned', 'local', 'world'}
-            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
-            origin of the link in its own axes, or at the origin of the base in its axes.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        link
+        reference_frame
+        out
 
         Returns
         -------
@@ -100,16 +89,10 @@ class OperationalSpace(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        link : str or sequence of str
-            Name of a link or frame, one of ``frame_names``, or names of F of them; F = 1 for one name. Rows and columns
-            of several frames are in the order of their names.
-        reference_frame : {'local_world_aligned', 'local', 'world'}
-            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
-            origin of the link in its own axes, or at the origin of the base in its axes.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        link
+        reference_frame
+        out
 
         Returns
         -------
@@ -125,18 +108,11 @@ class OperationalSpace(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        link : str or sequence of str
-            Name of a link or frame, one of ``frame_names``, or names of F of them; F = 1 for one name. Rows and columns
-            of several frames are in the order of their names.
-        reference_frame : {'local_world_aligned', 'local', 'world'}
-            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
-            origin of the link in its own axes, or at the origin of the base in its axes.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        link
+        reference_frame
+        out
 
         Returns
         -------
@@ -152,16 +128,10 @@ class OperationalSpace(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        link : str or sequence of str
-            Name of a link or frame, one of ``frame_names``, or names of F of them; F = 1 for one name. Rows and columns
-            of several frames are in the order of their names.
-        reference_frame : {'local_world_aligned', 'local', 'world'}
-            How 6-vectors (angular, linear) are expressed: at the origin of the link in the axes of the base, at the
-            origin of the link in its own axes, or at the origin of the base in its axes.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        link
+        reference_frame
+        out
 
         Returns
         -------

@@ -20,12 +20,14 @@ from robot_dynamics_ros.robot.dynamics import Dynamics
 from robot_dynamics_ros.robot.kinematics import Kinematics
 from robot_dynamics_ros.robot.operational_space import OperationalSpace
 from robot_dynamics_ros.robot.quantity_key import QuantityKey
+from robot_dynamics_ros.robot.shared_parameters import documented
 from robot_dynamics_ros.robot.torque_terms import TorqueTerms
 from robot_dynamics_ros.robot.whole_robot import WholeRobot
 
 MIMIC = ('ignore', 'couple')
 
 
+@documented()
 class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, OperationalSpace, ClosedLoops, ChangedCopies):
     """An immutable robot and its dynamics, for one state or for batches of states (..., nq or nv), which broadcast.
 
@@ -60,8 +62,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         ----------
         source : str or Path
             Name of a robot of the package, path of a URDF, MJCF or YAML file, or text of a URDF.
-        mimic : {'ignore', 'couple'}
-            Whether joints with <mimic> are coupled with the joints that they mimic.
+        mimic
 
         Returns
         -------
@@ -87,16 +88,11 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
 
         Parameters
         ----------
-        source : str or Path
-            Path of the description, or its text; an actuator file may also be a mapping.
-        base_link : str, optional
-            Link whose frame becomes the base frame. Default: the base of the robot.
-        tip_link : str, optional
-            Last link of the chain. Default: the whole subtree of ``base_link``.
-        mimic : {'ignore', 'couple'}
-            Whether joints with <mimic> are coupled with the joints that they mimic.
-        gravity : array_like, (3,)
-            Gravity in the base frame, m/s^2.
+        source
+        base_link
+        tip_link
+        mimic
+        gravity
 
         Returns
         -------
@@ -133,8 +129,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
 
         Parameters
         ----------
-        source : str or Path
-            Path of the description, or its text; an actuator file may also be a mapping.
+        source
         springs : bool
             Whether springs of joints become part of the robot. Without them, a finding names each.
 
@@ -150,8 +145,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
 
         Parameters
         ----------
-        source : str or Path
-            Path of the description, or its text; an actuator file may also be a mapping.
+        source
 
         Returns
         -------
@@ -167,8 +161,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
 
         Parameters
         ----------
-        quantities : str
-            Names of methods, for instance ``inverse_dynamics``.
+        quantities
         """
         for name in quantities:
             quantity = self._evaluator.prepare(QuantityKey(validation.choice('quantities', name, ALGORITHMS)))

@@ -6,8 +6,10 @@ from robot_dynamics_ros.jit.at_first_use import AtFirstUse
 from robot_dynamics_ros.robot.described_robot import DescribedRobot
 from robot_dynamics_ros.robot.evaluator import written
 from robot_dynamics_ros.robot.friction import JointFriction
+from robot_dynamics_ros.robot.shared_parameters import documented
 
 
+@documented()
 class TorqueTerms(DescribedRobot):
     """Methods for the single terms of the joint torques."""
 
@@ -16,10 +18,8 @@ class TorqueTerms(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        out
 
         Returns
         -------
@@ -33,12 +33,9 @@ class TorqueTerms(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        out
 
         Returns
         -------
@@ -52,12 +49,9 @@ class TorqueTerms(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        out
 
         Returns
         -------
@@ -71,12 +65,9 @@ class TorqueTerms(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qdd : array_like, (..., nv)
-            Joint accelerations in rad/s^2 (m/s^2).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qdd
+        out
 
         Returns
         -------
@@ -94,12 +85,9 @@ class TorqueTerms(DescribedRobot):
 
         Parameters
         ----------
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        tau : array_like, (..., nv)
-            Joint torques in N m (N).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        qd
+        tau
+        out
 
         Returns
         -------
@@ -115,12 +103,9 @@ class TorqueTerms(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        out
 
         Returns
         -------
@@ -134,10 +119,8 @@ class TorqueTerms(DescribedRobot):
 
         Parameters
         ----------
-        tau : array_like, (..., nv)
-            Joint torques in N m (N).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        tau
+        out
 
         Returns
         -------
@@ -154,8 +137,7 @@ class TorqueTerms(DescribedRobot):
         ----------
         current : array_like, (..., nv)
             Motor currents in A.
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        out
 
         Returns
         -------

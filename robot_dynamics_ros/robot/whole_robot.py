@@ -3,8 +3,10 @@
 import numpy as np
 
 from robot_dynamics_ros.robot.described_robot import DescribedRobot
+from robot_dynamics_ros.robot.shared_parameters import documented
 
 
+@documented()
 class WholeRobot(DescribedRobot):
     """Quantities of all moving links together."""
 
@@ -13,12 +15,9 @@ class WholeRobot(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        out
 
         Returns
         -------
@@ -32,10 +31,8 @@ class WholeRobot(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        out
 
         Returns
         -------
@@ -49,12 +46,9 @@ class WholeRobot(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        out
 
         Returns
         -------
@@ -68,10 +62,8 @@ class WholeRobot(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        out
 
         Returns
         -------
@@ -85,10 +77,8 @@ class WholeRobot(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        out
 
         Returns
         -------
@@ -104,10 +94,8 @@ class WholeRobot(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        out
 
         Returns
         -------
@@ -123,12 +111,9 @@ class WholeRobot(DescribedRobot):
 
         Parameters
         ----------
-        q : array_like, (..., nq)
-            Joint positions in rad (prismatic: m).
-        qd : array_like, (..., nv)
-            Joint velocities in rad/s (m/s).
-        out : ndarray, optional
-            Writable float64 array of the shape of the result. It is overwritten and returned.
+        q
+        qd
+        out
 
         Returns
         -------

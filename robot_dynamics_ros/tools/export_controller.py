@@ -10,8 +10,8 @@ from robot_dynamics_ros.control.arm.driven_robot import with_followers
 from robot_dynamics_ros.control.terms.compensation_policy import PRESETS, CompensationPolicy
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.robot.c_export import check_replaceable, write_files
-from robot_dynamics_ros.robot.c_library_export import PROGRAMS, controller_library
+from robot_dynamics_ros.robot.export.c_export import check_replaceable, write_files
+from robot_dynamics_ros.robot.export.c_library_export import PROGRAMS, controller_library
 from robot_dynamics_ros.tools.controller_package import ControllerPackage, checked_name
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
 

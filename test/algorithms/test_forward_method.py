@@ -2,8 +2,8 @@
 
 import dataclasses
 
-from support import random_trees as trees
-from support.example_robots import example_urdfs
+from support.robots import random_trees as trees
+from support.robots.example_robots import example_urdfs
 
 import pytest
 

@@ -1,7 +1,7 @@
 """A new quantity is a kernel, a row of the table and a method: all kinds of code follow from these."""
 
-from support.bindings import BINDINGS, of_binding
-from support.new_quantity import ROW, WithPower
+from support.code.bindings import BINDINGS, of_binding
+from support.code.new_quantity import ROW, WithPower
 
 import numpy as np
 import pytest

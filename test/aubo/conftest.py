@@ -2,7 +2,7 @@
 
 import socket
 
-from support.aubo_controller import Arm
+from support.aubo.aubo_controller import Arm
 
 import pytest
 

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from support.aubo_controller import AuboController
+from support.aubo.aubo_controller import AuboController
 
 import pytest
 

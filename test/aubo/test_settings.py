@@ -1,6 +1,6 @@
 """Payload, gravity and mounting of a controller: read, and compared with others."""
 
-from support.aubo_controller import PAYLOAD, AuboController
+from support.aubo.aubo_controller import PAYLOAD, AuboController
 
 import numpy as np
 import pytest

@@ -6,7 +6,7 @@ import threading
 import time
 from contextlib import contextmanager
 
-from support.aubo_controller import OUTPUTS, Arm, AuboController
+from support.aubo.aubo_controller import OUTPUTS, Arm, AuboController
 
 import numpy as np
 import pytest

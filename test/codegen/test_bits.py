@@ -3,9 +3,9 @@
 The sign of a zero may differ between generic kernels and specialised code, and nowhere else.
 """
 
-from support import random_trees as trees
-from support.bindings import shared
+from support.code.bindings import shared
 from support.matrices import matrix
+from support.robots import random_trees as trees
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from support import mechanisms
+from support.robots import mechanisms
 
 from robot_dynamics_ros import Robot, validation
 from robot_dynamics_ros.algorithms.program import WRENCH, WRENCHES, WRENCHES_AT_POINTS, program_of

@@ -7,7 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from support import random_trees as trees
+from support.robots import random_trees as trees
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """The verifier of LLVM accepts the code of every quantity, for one state and for blocks of states."""
 
-from support import mechanisms
+from support.robots import mechanisms
 
 import llvmlite.binding as llvm
 import pytest

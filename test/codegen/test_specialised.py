@@ -3,9 +3,9 @@
 import ctypes
 import pickle
 
-from support import random_trees as trees
-from support.bindings import shared
+from support.code.bindings import shared
 from support.matrices import matrix
+from support.robots import random_trees as trees
 
 import numba
 import numpy as np

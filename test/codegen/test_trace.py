@@ -3,8 +3,8 @@
 import math
 from collections import Counter
 
-from support import random_trees as trees
-from support.traces import trace
+from support.code.traces import trace
+from support.robots import random_trees as trees
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 import os
 
-from support import controllers_core
+from support.controllers import controllers_core
 
 import pytest
 

@@ -2,8 +2,18 @@
 
 import functools
 
-from support.controllers_core import BOTH, EFFORT, MOTION, NONE, Law, Terms, body_numbers, exported, has_compilers
-from support.small_robots import mixed
+from support.controllers.controllers_core import (
+    BOTH,
+    EFFORT,
+    MOTION,
+    NONE,
+    Law,
+    Terms,
+    body_numbers,
+    exported,
+    has_compilers,
+)
+from support.robots.small_robots import mixed
 
 import numpy as np
 import pytest

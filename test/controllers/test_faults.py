@@ -3,7 +3,7 @@
 import ctypes
 from types import SimpleNamespace
 
-from support.controllers_core import (
+from support.controllers.controllers_core import (
     BOTH,
     EFFORT,
     MOTION,
@@ -16,7 +16,7 @@ from support.controllers_core import (
     exported,
     has_compilers,
 )
-from support.controllers_law import (
+from support.controllers.controllers_law import (
     BODY,
     DESIRED,
     HELD,
@@ -34,7 +34,7 @@ from support.controllers_law import (
     steps,
     torque,
 )
-from support.example_robots import example_urdfs
+from support.robots.example_robots import example_urdfs
 
 import numpy as np
 import pytest

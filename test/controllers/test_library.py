@@ -6,14 +6,14 @@ import re
 import shutil
 from pathlib import Path
 
-from support.controllers_core import INCLUDE, Law, Terms, exported, folder, has_compilers, linked, run
-from support.small_robots import mixed
+from support.controllers.controllers_core import INCLUDE, Law, Terms, exported, folder, has_compilers, linked, run
+from support.robots.small_robots import mixed
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros.codegen.c_library import library_source
-from robot_dynamics_ros.robot.c_library_export import PROGRAMS, controller_library
+from robot_dynamics_ros.robot.export.c_library_export import PROGRAMS, controller_library
 from robot_dynamics_ros.tools.controller_package import ControllerPackage
 
 pytestmark = pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler')

@@ -2,9 +2,9 @@
 
 import functools
 
-from support.controllers_core import MILLISECOND, RATE, Law, has_compilers
-from support.controllers_law import RAMP, SECOND, Q, aubo_i5, gravity, library, steps
-from support.stand_in_manager import (
+from support.controllers.controllers_core import MILLISECOND, RATE, Law, has_compilers
+from support.controllers.controllers_law import RAMP, SECOND, Q, aubo_i5, gravity, library, steps
+from support.controllers.stand_in_manager import (
     DISTRIBUTIONS,
     HUMBLE,
     MICROSECOND,

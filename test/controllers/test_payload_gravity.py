@@ -1,7 +1,7 @@
 """Payload and gravity of a controller: refused messages, ramps in place of steps, and clocks that are set back."""
 
-from support.controllers_core import MILLISECOND, RATE, has_compilers
-from support.controllers_law import BODY, SECOND, Q, at, aubo_i5, gravity, law, one, steps
+from support.controllers.controllers_core import MILLISECOND, RATE, has_compilers
+from support.controllers.controllers_law import BODY, SECOND, Q, at, aubo_i5, gravity, law, one, steps
 
 import numpy as np
 import pytest

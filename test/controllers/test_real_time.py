@@ -4,8 +4,8 @@ import functools
 import subprocess
 import sys
 
-from support.controllers_core import Terms, compiled, core, exported, has_compilers, has_sanitizer, run
-from support.small_robots import mixed
+from support.controllers.controllers_core import Terms, compiled, core, exported, has_compilers, has_sanitizer, run
+from support.robots.small_robots import mixed
 
 import numpy as np
 import pytest

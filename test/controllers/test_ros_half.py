@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
 
-from support.controllers_core import compiled, has_compilers, run
-from support.graph import TREE
+from support.controllers.controllers_core import compiled, has_compilers, run
+from support.nodes.graph import TREE
 
 import pytest
 import yaml

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from support import graph as ros
-from support import shell_commands
-from support.example_robots import example_urdfs
-from support.payload_gravity_followers import Process
+from support.nodes import graph as ros
+from support.nodes.payload_gravity_followers import Process
+from support.project import shell_commands
+from support.robots.example_robots import example_urdfs
 
 import numpy as np
 import pytest

@@ -10,9 +10,9 @@ from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 
-from support import shell_commands
-from support.pip_alone import pip_alone
-from support.shell_commands import ROOT
+from support.project import shell_commands
+from support.project.pip_alone import pip_alone
+from support.project.shell_commands import ROOT
 
 import pytest
 import yaml

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 
-from support.small_robots import AUBO, general, joint, link, one, robot
+from support.robots.small_robots import AUBO, general, joint, link, one, robot
 
 import numpy as np
 import pytest

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from support import random_trees as trees
-from support.small_robots import AUBO, general, joint, link, one, robot
+from support.robots import random_trees as trees
+from support.robots.small_robots import AUBO, general, joint, link, one, robot
 
 import mpmath
 import mujoco

@@ -9,8 +9,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from support import pip_alone
-from support.facade_robots import expected, robot_of, twin
+from support.project import pip_alone
+from support.robots.facade_robots import expected, robot_of, twin
 
 import numpy as np
 import pytest

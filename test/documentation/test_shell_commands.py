@@ -1,6 +1,6 @@
 """What the check of shell commands on pages finds."""
 
-from support import shell_commands
+from support.project import shell_commands
 
 import pytest
 

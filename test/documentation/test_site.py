@@ -6,8 +6,8 @@ import sys
 from html.parser import HTMLParser
 from importlib.util import find_spec
 
-from support import shell_commands
-from support.shell_commands import ROOT
+from support.project import shell_commands
+from support.project.shell_commands import ROOT
 
 import pytest
 

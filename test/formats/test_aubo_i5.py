@@ -2,8 +2,8 @@
 
 from xml.etree import ElementTree
 
-from support.printed_torques import FACTS, GOLDEN, URDF, rigid_body
-from support.robots_code import loop_of
+from support.code.robots_code import loop_of
+from support.robots.printed_torques import FACTS, GOLDEN, URDF, rigid_body
 
 import mujoco
 import numpy as np

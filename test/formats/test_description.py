@@ -1,6 +1,6 @@
 """A description is read by its format: that of a file by its suffix, that of an .xml file by what is in it."""
 
-from support.facade_robots import TREE
+from support.robots.facade_robots import TREE
 
 import pytest
 

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from support.facade_robots import TREE
+from support.robots.facade_robots import TREE
 
 import pytest
 

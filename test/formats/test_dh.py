@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from support import any_description
+from support.robots import any_description
 from support.rounding import bound
 from support.unhurried import examples
 

@@ -6,12 +6,12 @@ Each robot once as written, its base held, and once with its base on a free join
 from functools import cache
 from xml.etree import ElementTree
 
-from support import pinocchio_peer as peers
-from support.example_robots import example_urdfs
 from support.matrices import matrix
-from support.mujoco_states import mass_matrix_and_gravity
-from support.pinocchio_peer import Peer, pin
+from support.robots.example_robots import example_urdfs
 from support.rounding import bound
+from support.twins import pinocchio_peer as peers
+from support.twins.mujoco_states import mass_matrix_and_gravity
+from support.twins.pinocchio_peer import Peer, pin
 
 import numpy as np
 import pytest

@@ -5,10 +5,10 @@ import pickle
 from functools import cache
 from xml.etree import ElementTree
 
-from support import any_description
-from support import random_trees as trees
-from support.facade_robots import ACTUATORS, TREE
-from support.model_bits import MJCF
+from support.code.model_bits import MJCF
+from support.robots import any_description
+from support.robots import random_trees as trees
+from support.robots.facade_robots import ACTUATORS, TREE
 from support.unhurried import examples
 
 import numpy as np

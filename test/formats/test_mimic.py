@@ -1,6 +1,6 @@
 """URDF's <mimic> as a coupling, in both directions."""
 
-from support.facade_robots import TREE
+from support.robots.facade_robots import TREE
 from support.rounding import bound
 
 import numpy as np

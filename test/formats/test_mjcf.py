@@ -3,9 +3,9 @@
 import sys
 from dataclasses import replace
 
-from support import any_description
-from support import random_trees as trees
-from support.mujoco_states import move
+from support.robots import any_description
+from support.robots import random_trees as trees
+from support.twins.mujoco_states import move
 from support.unhurried import examples
 
 import mujoco

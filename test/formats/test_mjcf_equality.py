@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace
 
-from support.mujoco_states import move
 from support.rounding import bound
+from support.twins.mujoco_states import move
 
 import mujoco
 import numpy as np

@@ -3,8 +3,8 @@
 from itertools import pairwise
 from pathlib import Path
 
-from support import any_description
-from support.robots_code import loop_of
+from support.code.robots_code import loop_of
+from support.robots import any_description
 from support.rounding import bound
 from support.unhurried import examples
 

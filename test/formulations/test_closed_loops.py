@@ -1,7 +1,7 @@
 """``closed_loops``: two ways of forward dynamics with loops against the kernels, each other, and a parallelogram."""
 
-from support import chains
-from support.mechanisms import four_bar, gears, ladder, parallelogram
+from support.robots import chains
+from support.robots.mechanisms import four_bar, gears, ladder, parallelogram
 
 import numpy as np
 import pytest

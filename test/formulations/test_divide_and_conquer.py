@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from support import chains, constraint_forces
-from support import random_trees as trees
+from support.robots import chains
+from support.robots import random_trees as trees
 from support.rounding import bound
+from support.twins import constraint_forces
 
 import numpy as np
 import pytest

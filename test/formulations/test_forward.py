@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from support import chains
-from support import random_trees as trees
+from support.robots import chains
+from support.robots import random_trees as trees
 from support.rounding import bound
 
 import numpy as np

@@ -2,7 +2,7 @@
 
 import sys
 
-from support import chains
+from support.robots import chains
 from support.rounding import bound
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Vectors in link frames: motions of links against the kernels, and the notes' small functions by their definitions."""
 
-from support import chains
-from support.random_trees import random_body
+from support.robots import chains
+from support.robots.random_trees import random_body
 from support.rounding import bound
 
 import numpy as np

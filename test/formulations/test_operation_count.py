@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from support import chains
-from support import random_trees as trees
-from support.traces import trace
+from support.code.traces import trace
+from support.robots import chains
+from support.robots import random_trees as trees
 
 import numpy as np
 import pytest

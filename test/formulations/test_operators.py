@@ -1,7 +1,7 @@
 """``operators``: recursion, global operators and factors against the kernels, the paper's 6R arm and identities."""
 
-from support import chains
-from support.printed_torques import GOLDEN, rigid_body
+from support.robots import chains
+from support.robots.printed_torques import GOLDEN, rigid_body
 from support.rounding import bound
 
 import numpy as np

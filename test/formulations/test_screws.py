@@ -1,6 +1,6 @@
 """Twists, exponentials and adjoints by their identities; forward kinematics against the kernels' poses."""
 
-from support import chains
+from support.robots import chains
 from support.rounding import bound
 
 import numpy as np

@@ -1,8 +1,8 @@
 """``spatial``: RNEA, CRBA and ABA in base coordinates against the kernels, known torques and identities."""
 
-from support import chains
-from support import random_trees as trees
-from support.printed_torques import GOLDEN, rigid_body
+from support.robots import chains
+from support.robots import random_trees as trees
+from support.robots.printed_torques import GOLDEN, rigid_body
 from support.rounding import bound
 
 import numpy as np

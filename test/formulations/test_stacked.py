@@ -1,6 +1,6 @@
 """The closed form by stacked matrices: its terms against the kernels, and their identities."""
 
-from support import chains
+from support.robots import chains
 from support.rounding import bound
 
 import numpy as np

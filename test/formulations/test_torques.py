@@ -1,8 +1,8 @@
 """Inverse dynamics of every formulation: against the kernels, printed torques, and the closed form of the 2R arm."""
 
-from support import chains
-from support.printed_torques import CURVES, GOLDEN, GRASP, NOTEBOOK_TORQUES, lecture_arm, notebook_model, quintic
-from support.printed_torques import rigid_body as golden_model
+from support.robots import chains
+from support.robots.printed_torques import CURVES, GOLDEN, GRASP, NOTEBOOK_TORQUES, lecture_arm, notebook_model, quintic
+from support.robots.printed_torques import rigid_body as golden_model
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 """Least squares under physical consistency: Clarabel's optimum, identities at the minimum, limits and errors."""
 
-from support import random_trees as trees
 from support.matrices import matrix
+from support.robots import random_trees as trees
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from support import excited_logs as logs
+from support.logs import excited_logs as logs
 from support.matrices import crossed
 
 import numpy as np

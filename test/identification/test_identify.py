@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from support import excited_logs as logs
-from support.logs import DATA
+from support.logs import excited_logs as logs
+from support.logs.logs import DATA
 from support.matrices import matrix
 
 import numpy as np

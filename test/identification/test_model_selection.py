@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from support import baseline_fits
-from support import excited_logs as logs
+from support.logs import baseline_fits
+from support.logs import excited_logs as logs
 from support.matrices import matrix
 
 import numpy as np

@@ -1,6 +1,6 @@
 """A motor that turns with two joints: its friction and rotor are found, and the coupling where it is not stated."""
 
-from support import excited_logs as logs
+from support.logs import excited_logs as logs
 
 import numpy as np
 import pytest

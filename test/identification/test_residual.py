@@ -1,7 +1,7 @@
 """Residual learning pays where there is something to learn, refuses itself elsewhere, and is bounded."""
 
-from support.logs import DATA
-from support.small_robots import AUBO, one
+from support.logs.logs import DATA
+from support.robots.small_robots import AUBO, one
 
 import numpy as np
 import pytest

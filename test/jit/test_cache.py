@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from support import random_trees as trees
+from support.robots import random_trees as trees
 
 import pytest
 

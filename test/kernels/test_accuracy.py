@@ -7,9 +7,9 @@ in double precision, and there are no rotations at q = 0, so that both algorithm
 from functools import cache
 from types import SimpleNamespace
 
-from support import random_trees as trees
-from support.other_numbers import OtherNumbers
-from support.robots_code import loop_of
+from support.code.other_numbers import OtherNumbers
+from support.code.robots_code import loop_of
+from support.robots import random_trees as trees
 
 import mpmath
 import numpy as np

@@ -8,7 +8,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from support import random_trees as trees
+from support.robots import random_trees as trees
 
 import pytest
 

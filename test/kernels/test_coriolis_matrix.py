@@ -3,10 +3,10 @@
 import dataclasses
 from functools import cache
 
-from support import naive
-from support import random_trees as trees
+from support.code.robots_code import loop_of
 from support.matrices import matrix
-from support.robots_code import loop_of
+from support.robots import random_trees as trees
+from support.twins import naive
 
 import numpy as np
 import pytest

@@ -7,9 +7,9 @@ the largest of the three.
 from functools import cache, partial
 from types import SimpleNamespace
 
-from support import naive
-from support import random_trees as trees
 from support.matrices import matrix
+from support.robots import random_trees as trees
+from support.twins import naive
 
 import numpy as np
 import pytest

@@ -3,9 +3,9 @@
 And of both with nv + 1 inverse dynamics, the slow way that needs neither (``naive``).
 """
 
-from support import naive
-from support import random_trees as trees
-from support.robots_code import loop_of
+from support.code.robots_code import loop_of
+from support.robots import random_trees as trees
+from support.twins import naive
 
 import numpy as np
 import pytest

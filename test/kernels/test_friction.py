@@ -2,8 +2,8 @@
 
 import dataclasses
 
-from support import random_trees as trees
-from support.facade_robots import ACTUATORS, TREE
+from support.robots import random_trees as trees
+from support.robots.facade_robots import ACTUATORS, TREE
 
 import numpy as np
 import pytest

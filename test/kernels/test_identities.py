@@ -7,10 +7,10 @@ At the end: two mechanisms whose equations fit on a page, which fix every sign.
 
 from functools import cache
 
-from support import naive
-from support import random_trees as trees
 from support.matrices import matrix
+from support.robots import random_trees as trees
 from support.rounding import bound
+from support.twins import naive
 
 import numpy as np
 import pytest

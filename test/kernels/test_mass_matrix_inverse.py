@@ -2,11 +2,11 @@
 
 from functools import cache
 
-from support import naive
-from support import random_trees as trees
-from support.robots_code import loop_of
+from support.code.robots_code import loop_of
+from support.code.traces import trace
+from support.robots import random_trees as trees
 from support.rounding import bound
-from support.traces import trace
+from support.twins import naive
 
 import numpy as np
 import pytest

@@ -6,8 +6,8 @@ a check of the equations, not of the arm. Its figures are cut to fewer digits th
 the table the torques differ by up to 0.015 N m.
 """
 
-from support.printed_torques import NOTEBOOK_TORQUES, notebook_model
-from support.robots_code import loop_of
+from support.code.robots_code import loop_of
+from support.robots.printed_torques import NOTEBOOK_TORQUES, notebook_model
 
 import numpy as np
 import pytest

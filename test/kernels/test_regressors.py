@@ -5,10 +5,10 @@ A difference is held against the largest number of its equation. Derivatives are
 
 from functools import cache
 
-from support import naive
-from support import random_trees as trees
+from support.code.traces import trace
 from support.matrices import matrix
-from support.traces import trace
+from support.robots import random_trees as trees
+from support.twins import naive
 
 import numpy as np
 import pytest

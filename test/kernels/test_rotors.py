@@ -9,11 +9,11 @@ import pickle
 from functools import cache, partial
 from types import SimpleNamespace
 
-from support import naive
-from support import random_trees as trees
+from support.code.robots_code import loop_of
+from support.code.traces import trace
 from support.matrices import matrix
-from support.robots_code import loop_of
-from support.traces import trace
+from support.robots import random_trees as trees
+from support.twins import naive
 
 import numpy as np
 import pytest

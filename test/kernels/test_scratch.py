@@ -4,8 +4,8 @@ import dataclasses
 import re
 from functools import cache
 
-from support import random_trees as trees
-from support.robots_code import loop_of, loop_writing
+from support.code.robots_code import loop_of, loop_writing
+from support.robots import random_trees as trees
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from support import random_trees as trees
+from support.robots import random_trees as trees
 from support.rounding import bound
 
 import numpy as np

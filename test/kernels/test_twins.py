@@ -6,10 +6,10 @@ many; each has wrenches on all links, gravity from any side and rotors on about 
 
 from functools import cache
 
-from support import naive
-from support import random_trees as trees
 from support.matrices import matrix
+from support.robots import random_trees as trees
 from support.rounding import bound
+from support.twins import naive
 
 import numpy as np
 import pytest

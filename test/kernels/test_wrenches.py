@@ -4,10 +4,10 @@ from functools import cache
 from itertools import product
 from types import SimpleNamespace
 
-from support import naive
-from support import random_trees as trees
+from support.code.robots_code import loop_of_program
 from support.matrices import matrix
-from support.robots_code import loop_of_program
+from support.robots import random_trees as trees
+from support.twins import naive
 
 import numpy as np
 import pytest

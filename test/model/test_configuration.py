@@ -2,10 +2,10 @@
 
 import dataclasses
 
-from support import naive
-from support import random_trees as trees
 from support.matrices import matrix
+from support.robots import random_trees as trees
 from support.rounding import bound
+from support.twins import naive
 
 import numpy as np
 import pytest

@@ -2,9 +2,9 @@
 
 import dataclasses
 
-from support import random_trees as trees
-from support.facade_robots import TREE
 from support.matrices import matrix
+from support.robots import random_trees as trees
+from support.robots.facade_robots import TREE
 from support.rounding import bound
 
 import numpy as np

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from support import random_trees as trees
-from support.loops_of_trees import closed_at, closures_at, couplings_of, random_pose
+from support.robots import random_trees as trees
+from support.robots.loops_of_trees import closed_at, closures_at, couplings_of, random_pose
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """Limbs of a robot: what branches off with several joints, and the launch arguments that choose one."""
 
-from support.small_robots import joint, link, robot
+from support.robots.small_robots import joint, link, robot
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.model.limbs import Limb, limbs, tip_arguments

@@ -7,10 +7,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from support import model_bits
-from support.example_robots import example_urdfs
+from support.code import model_bits
 from support.matrices import matrix
 from support.processors import CORES, can_run, environment_of
+from support.robots.example_robots import example_urdfs
 
 import pytest
 

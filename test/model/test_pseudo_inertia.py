@@ -1,7 +1,7 @@
 """Pseudo-inertia and log-Cholesky coordinates: which ten numbers are a body, and coordinates in which all are."""
 
-from support import random_trees as trees
 from support.matrices import matrix
+from support.robots import random_trees as trees
 from support.rounding import bound
 
 import numpy as np

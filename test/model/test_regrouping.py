@@ -1,8 +1,8 @@
 """Fewer inertial parameters, the same torques."""
 
-from support import random_trees as trees
+from support.code.traces import trace
+from support.robots import random_trees as trees
 from support.rounding import bound
-from support.traces import trace
 
 import numpy as np
 import pytest

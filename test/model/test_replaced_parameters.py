@@ -1,6 +1,6 @@
 """Robots with other inertial parameters, friction and rotor inertias: torques, what is kept, findings, refusals."""
 
-from support.facade_robots import TREE
+from support.robots.facade_robots import TREE
 from support.rounding import bound
 
 import numpy as np

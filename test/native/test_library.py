@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 
-from support.facade_robots import robot_of
+from support.robots.facade_robots import robot_of
 
 import numpy as np
 import pytest

@@ -6,11 +6,11 @@
 import gc
 import itertools
 
-from support import graph as ros
-from support import participants
-from support.feedforward import CONTROLLER, NAMES
-from support.feedforward import NODE as FEEDFORWARD
-from support.payload_gravity_followers import Process
+from support.nodes import graph as ros
+from support.nodes import participants
+from support.nodes.feedforward import CONTROLLER, NAMES
+from support.nodes.feedforward import NODE as FEEDFORWARD
+from support.nodes.payload_gravity_followers import Process
 
 import pytest
 import rclpy

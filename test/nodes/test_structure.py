@@ -2,7 +2,7 @@
 
 import ast
 
-from support import graph as ros
+from support.nodes import graph as ros
 
 import pytest
 from rclpy.lifecycle import LifecycleNode

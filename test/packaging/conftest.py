@@ -2,7 +2,7 @@
 
 import os
 
-from support import project_files
+from support.project import project_files
 
 import pytest
 

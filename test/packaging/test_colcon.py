@@ -175,13 +175,13 @@ def test_colcon_test_runs_tests(workspace):
 
 def pytest_of_two(tmp_path, *arguments):
     """Run a file that imports what is not installed beside one that passes; return status and what was printed."""
-    support, room = tmp_path / 'test' / 'support', tmp_path / 'test' / 'room'
-    support.mkdir(parents=True)
+    shelf, room = tmp_path / 'test' / 'support' / 'shelf', tmp_path / 'test' / 'room'
+    shelf.mkdir(parents=True)
     room.mkdir(exist_ok=True)
     for name in ('conftest.py', 'pyproject.toml'):
         copy(ROOT / name, tmp_path)
-    (support / 'beside.py').write_text('import no_such_package.of_it\n')
-    (room / 'test_lacks.py').write_text('from support import beside\n\ndef test_a():\n    pass\n')
+    (shelf / 'beside.py').write_text('import no_such_package.of_it\n')
+    (room / 'test_lacks.py').write_text('from support.shelf import beside\n\ndef test_a():\n    pass\n')
     (room / 'test_has.py').write_text('import json\n\ndef test_b():\n    pass\n')
     command = [sys.executable, '-m', 'pytest', '-p', 'no:cacheprovider', *arguments]
     done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, timeout=120, check=False)

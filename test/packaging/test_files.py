@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-from support.project_files import INTERFACES, LAUNCH_FILES, PACKAGE, ROOT, SHELL_FILES
+from support.project.project_files import INTERFACES, LAUNCH_FILES, PACKAGE, ROOT, SHELL_FILES
 
 import pytest
 

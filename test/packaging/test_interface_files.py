@@ -3,7 +3,7 @@
 import re
 from xml.etree import ElementTree
 
-from support.project_files import INTERFACES, MESSAGES, SERVICES
+from support.project.project_files import INTERFACES, MESSAGES, SERVICES
 
 import pytest
 

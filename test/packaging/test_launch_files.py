@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 
-from support import graph as ros
+from support.nodes import graph as ros
 
 import pytest
 import yaml

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from importlib import import_module
 
-from support import pip_alone
-from support.project_files import ROOT
+from support.project import pip_alone
+from support.project.project_files import ROOT
 
 import pytest
 

@@ -6,7 +6,7 @@ import signal
 from subprocess import CompletedProcess
 
 from support import processors
-from support.project_files import ROOT
+from support.project.project_files import ROOT
 
 import pytest
 

@@ -9,7 +9,7 @@ import zipfile
 from shutil import copytree, ignore_patterns
 from types import SimpleNamespace
 
-from support.project_files import PACKAGE, ROOT
+from support.project.project_files import PACKAGE, ROOT
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree
 
-from support.project_files import ROOT
+from support.project.project_files import ROOT
 
 import pytest
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
 
-from support import topics
+from support.nodes import topics
 
 import pytest
 import yaml

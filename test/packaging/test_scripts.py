@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 
-from support.project_files import COMMANDS, ROOT, SHELL_FILES
+from support.project.project_files import COMMANDS, ROOT, SHELL_FILES
 
 import pytest
 

@@ -8,11 +8,11 @@ import dataclasses
 from functools import cache
 from types import SimpleNamespace
 
-from support import random_trees as trees
-from support.closed_chains import by_kkt
-from support.closed_chains import rounding as rounding_of_loops
-from support.loops_of_trees import closed_at, random_pose
+from support.robots import random_trees as trees
+from support.robots.loops_of_trees import closed_at, random_pose
 from support.rounding import bound
+from support.twins.closed_chains import by_kkt
+from support.twins.closed_chains import rounding as rounding_of_loops
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """Wrenches, payload, gravity and actuators: robots with other properties, and external wrenches."""
 
-from support.facade_robots import (
+from support.robots.facade_robots import (
     ACTUATORS,
     FORMS,
     JOINTS,

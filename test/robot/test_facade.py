@@ -6,7 +6,8 @@ import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
-from support.facade_robots import (
+from support.matrices import crossed
+from support.robots.facade_robots import (
     FORMS,
     MERGED,
     METHOD,
@@ -21,7 +22,6 @@ from support.facade_robots import (
     same_bits,
     states,
 )
-from support.matrices import crossed
 
 import numpy as np
 import pytest

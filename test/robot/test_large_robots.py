@@ -4,8 +4,8 @@ import os
 import subprocess
 import sys
 
-from support import random_trees as trees
-from support.cables import cable, state_of
+from support.robots import random_trees as trees
+from support.robots.cables import cable, state_of
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_memory_of_ten_thousand_links():
     state = state_of(small)
     small.inverse_dynamics(*state[:2], small.forward_dynamics(*state))
     code = (
-        'from support.cables import cable, state_of; robot = cable(10_000); state = state_of(robot);'
+        'from support.robots.cables import cable, state_of; robot = cable(10_000); state = state_of(robot);'
         'qdd = robot.forward_dynamics(*state); robot.inverse_dynamics(*state[:2], qdd);'
         "print(*(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
     )

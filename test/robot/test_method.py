@@ -3,7 +3,7 @@
 from functools import cache
 from types import SimpleNamespace
 
-from support import random_trees as trees
+from support.robots import random_trees as trees
 
 import numpy as np
 import pytest

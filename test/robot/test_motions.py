@@ -4,10 +4,10 @@ import dataclasses
 from functools import cache
 from itertools import product
 
-from support import random_trees as trees
-from support.bindings import of_binding
-from support.facade_robots import MERGED, OF_A_LINK, ROBOT, assert_close, of_a_link, robot_of, twin
+from support.code.bindings import of_binding
 from support.matrices import matrix
+from support.robots import random_trees as trees
+from support.robots.facade_robots import MERGED, OF_A_LINK, ROBOT, assert_close, of_a_link, robot_of, twin
 
 import numpy as np
 import pytest

@@ -4,8 +4,8 @@ import dataclasses
 from functools import cache
 from types import SimpleNamespace
 
-from support import naive
-from support import random_trees as trees
+from support.robots import random_trees as trees
+from support.twins import naive
 
 import numpy as np
 import pytest

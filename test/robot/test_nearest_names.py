@@ -1,6 +1,6 @@
 """A wrong name of a joint or link brings the nearest one that the robot has."""
 
-from support.facade_robots import robot_of
+from support.robots.facade_robots import robot_of
 
 import numpy as np
 import pytest

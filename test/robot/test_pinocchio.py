@@ -1,9 +1,9 @@
 """Methods of ``Robot`` against Pinocchio on 300 random trees; kernels in test/kernels/test_pinocchio.py."""
 
-from support import pinocchio_peer as peers
-from support import random_trees as trees
 from support.matrices import matrix
-from support.pinocchio_peer import Peer, pin
+from support.robots import random_trees as trees
+from support.twins import pinocchio_peer as peers
+from support.twins.pinocchio_peer import Peer, pin
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """Quantities that are prepared: their first call looks nothing up."""
 
-from support.look_ups import recorded
+from support.code.look_ups import recorded
 
 import numpy as np
 import pytest

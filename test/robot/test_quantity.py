@@ -1,7 +1,7 @@
 """Which code computes: that of all robots, or a robot's own where it was asked for or a batch is long enough."""
 
-from support import random_trees as trees
-from support.bindings import of_binding
+from support.code.bindings import of_binding
+from support.robots import random_trees as trees
 
 import numpy as np
 import pytest

@@ -2,9 +2,9 @@
 
 from inspect import signature
 
-from support.bindings import shared
-from support.facade_robots import robot_of, states
+from support.code.bindings import shared
 from support.matrices import matrix
+from support.robots.facade_robots import robot_of, states
 
 import numpy as np
 import pytest

@@ -2,11 +2,11 @@
 
 import itertools
 
-from support.bindings import of_binding
-from support.facade_robots import METHODS, call, robot_of, states
+from support.code.bindings import of_binding
 from support.matrices import crossed
-from support.small_robots import general, joint, link, one
-from support.small_robots import robot as small_robot
+from support.robots.facade_robots import METHODS, call, robot_of, states
+from support.robots.small_robots import general, joint, link, one
+from support.robots.small_robots import robot as small_robot
 
 import numpy as np
 import pytest

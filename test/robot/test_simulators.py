@@ -6,8 +6,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
-from support import random_trees as trees
-from support.example_robots import example_urdfs
+from support.robots import random_trees as trees
+from support.robots.example_robots import example_urdfs
 
 import mujoco
 import numpy as np

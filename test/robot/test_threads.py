@@ -115,7 +115,7 @@ def test_threads_may_make_the_first_robots_of_a_process_at_once(binding):
 AFTER_THE_END = """
 import threading
 import numpy as np
-from support import random_trees as trees
+from support.robots import random_trees as trees
 from robot_dynamics_ros import Robot
 
 joints = trees.random_joints(int(np.random.default_rng().integers(1 << 30)), count=3)

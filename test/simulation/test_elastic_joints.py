@@ -3,8 +3,8 @@
 import re
 from dataclasses import replace
 
-from support import random_trees as trees
-from support.simulated_robots import limited, with_friction
+from support.robots import random_trees as trees
+from support.robots.simulated_robots import limited, with_friction
 
 import mujoco
 import numpy as np

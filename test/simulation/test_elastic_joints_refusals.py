@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from support.simulated_robots import floating, four_bar, limited
+from support.robots.simulated_robots import floating, four_bar, limited
 
 import numpy as np
 import pytest

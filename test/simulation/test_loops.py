@@ -3,10 +3,10 @@
 import dataclasses
 from types import SimpleNamespace
 
-from support.bindings import of_binding, shared
+from support.code.bindings import of_binding, shared
+from support.robots.simulated_robots import closed, floating, four_bar, rod, state_of, with_friction
+from support.robots.small_robots import general
 from support.rounding import bound
-from support.simulated_robots import closed, floating, four_bar, rod, state_of, with_friction
-from support.small_robots import general
 
 import mujoco
 import numpy as np

@@ -2,11 +2,11 @@
 
 import time
 
-from support import random_trees as trees
-from support.bindings import of_binding, shared
+from support.code.bindings import of_binding, shared
+from support.robots import random_trees as trees
+from support.robots.simulated_robots import floating, limited, state_of, with_friction
+from support.robots.small_robots import general, one
 from support.rounding import bound
-from support.simulated_robots import floating, limited, state_of, with_friction
-from support.small_robots import general, one
 
 import mujoco
 import numpy as np

@@ -2,8 +2,8 @@
 
 import sys
 
-from support.simulated_robots import limited, with_friction
-from support.small_robots import one
+from support.robots.simulated_robots import limited, with_friction
+from support.robots.small_robots import one
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 import warnings
 
-from support.mechanisms import four_bar
+from support.robots.mechanisms import four_bar
 
 import numpy as np
 import pytest

@@ -3,7 +3,7 @@
 import ctypes
 from functools import partial
 
-from support.simulated_robots import closed, four_bar, limited, with_friction
+from support.robots.simulated_robots import closed, four_bar, limited, with_friction
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """The browser of the tests of pages."""
 
-from support.browser import chromium
+from support.project.browser import chromium
 
 import pytest
 

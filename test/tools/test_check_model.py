@@ -3,7 +3,7 @@
 import re
 import sys
 
-from support.facade_robots import TREE
+from support.robots.facade_robots import TREE
 
 import numpy as np
 import pytest

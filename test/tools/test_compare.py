@@ -7,9 +7,9 @@ from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
 
-from support import small_robots
-from support.browser import Watched
-from support.small_robots import general, link, mixed
+from support.project.browser import Watched
+from support.robots import small_robots
+from support.robots.small_robots import general, link, mixed
 
 import matplotlib.image
 import numpy as np

@@ -11,10 +11,10 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from support import graph as ros
-from support.logs import COLUMNS, DATA, bag, good_messages, table, written
+from support.logs.logs import COLUMNS, DATA, bag, good_messages, table, written
 from support.matrices import matrix
-from support.started_processes import still_running
+from support.nodes import graph as ros
+from support.nodes.started_processes import still_running
 
 import pytest
 from PIL import Image

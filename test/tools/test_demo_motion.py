@@ -5,7 +5,7 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
-from support import graph as ros
+from support.nodes import graph as ros
 
 import pytest
 import rclpy

@@ -8,8 +8,8 @@ import sys
 from unittest import mock
 from xml.etree import ElementTree
 
-from support.project_files import ROOT
-from support.small_robots import joint, link
+from support.project.project_files import ROOT
+from support.robots.small_robots import joint, link
 
 import pytest
 import yaml
@@ -17,7 +17,7 @@ import yaml
 from robot_dynamics_ros import Coupling, LoopClosure, Payload, Robot
 from robot_dynamics_ros.control.terms.compensation_policy import PRESETS
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.robot.c_library_export import controller_library
+from robot_dynamics_ros.robot.export.c_library_export import controller_library
 from robot_dynamics_ros.tools import export_controller
 
 FILES = [

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from functools import partial
 
-from support.motion_logs import bag_of, csv_of, motion, standing
+from support.logs.motion_logs import bag_of, csv_of, motion, standing
 
 import numpy as np
 import pytest

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import cache
 
-from support.motion_logs import bag_of, csv_of, motion, standing
+from support.logs.motion_logs import bag_of, csv_of, motion, standing
 
 import numpy as np
 import pytest

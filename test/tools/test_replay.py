@@ -3,7 +3,7 @@
 import sys
 from unittest.mock import MagicMock
 
-from support.logs import COLUMNS, bag, good_messages, state, table, written
+from support.logs.logs import COLUMNS, bag, good_messages, state, table, written
 
 import numpy as np
 import pytest

@@ -8,8 +8,8 @@ import time
 from itertools import pairwise
 from urllib.request import urlopen
 
-from support import small_robots
-from support.browser import Watched, playwright
+from support.project.browser import Watched, playwright
+from support.robots import small_robots
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """Robots with mimic joints in the coordinates of their driven joints, also against Pinocchio's mimic joints."""
 
-from support.facade_robots import TREE
+from support.robots.facade_robots import TREE
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """Locked joints are compared with where joint states say that they are, unless their position hardly matters."""
 
-from support.small_robots import joint, link, robot
+from support.robots.small_robots import joint, link, robot
 
 import numpy as np
 import pytest

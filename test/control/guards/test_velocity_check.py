@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from support.small_robots import mixed
+from support.robots.small_robots import mixed
 
 import numpy as np
 import pytest

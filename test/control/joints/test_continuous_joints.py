@@ -1,6 +1,6 @@
 """Which joints are continuous, and differences of their positions modulo a turn."""
 
-from support.small_robots import AUBO, general, joint, link, mixed, one, robot
+from support.robots.small_robots import AUBO, general, joint, link, mixed, one, robot
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """Positions that the arm cannot have are refused by the joint's name, with the unit that they may be in."""
 
-from support.small_robots import joint, link, robot
+from support.robots.small_robots import joint, link, robot
 
 import numpy as np
 import pytest

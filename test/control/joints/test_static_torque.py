@@ -1,6 +1,6 @@
 """The largest gravity torque of a joint: closed forms of small arms, random positions of real ones."""
 
-from support.example_robots import example_urdfs
+from support.robots.example_robots import example_urdfs
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """Acceleration limits of a robot: stated, or derived from what its description has."""
 
-from support.small_robots import AUBO, mixed, one
+from support.robots.small_robots import AUBO, mixed, one
 
 import numpy as np
 import pytest

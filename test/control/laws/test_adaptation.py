@@ -3,7 +3,7 @@
 import time
 from dataclasses import replace
 
-from support.adaptive_arm import GAINS, PAYLOAD, RATE, ROBOT, SETTINGS, AdaptiveArm, Plant, drawn_motion, rms
+from support.control.adaptive_arm import GAINS, PAYLOAD, RATE, ROBOT, SETTINGS, AdaptiveArm, Plant, drawn_motion, rms
 
 import numpy as np
 import pytest

@@ -1,9 +1,9 @@
 """The adaptive law: its torque and its error against oracles, and what it refuses."""
 
-from support.adaptive_arm import GAINS, PAYLOAD, ROBOT, SETTINGS, drawn_motion
-from support.look_ups import recorded
-from support.pinocchio_peer import pin
-from support.small_robots import mixed
+from support.code.look_ups import recorded
+from support.control.adaptive_arm import GAINS, PAYLOAD, ROBOT, SETTINGS, drawn_motion
+from support.robots.small_robots import mixed
+from support.twins.pinocchio_peer import pin
 
 import numpy as np
 import pytest

@@ -9,7 +9,7 @@ from robot_dynamics_ros.control.observers.momentum_observer import MomentumObser
 from robot_dynamics_ros.control.terms.compensation import Compensation
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.yaml_files.actuator_export import actuators_of
-from robot_dynamics_ros.robot.c_library_export import controller_library
+from robot_dynamics_ros.robot.export.c_library_export import controller_library
 from robot_dynamics_ros.simulation.simulator import simulate
 
 ALONE = Robot.named('aubo_i5').with_friction(

@@ -1,6 +1,6 @@
 """What feedforward_node computes: the chosen terms at the desired motion, or with what is measured of it."""
 
-from support.given_motion import GivenMotion
+from support.control.given_motion import GivenMotion
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from support import openarm_type
+from support.robots import openarm_type
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 import re
 
-from support.small_robots import mixed
+from support.robots.small_robots import mixed
 
 import numpy as np
 import pytest

@@ -1,6 +1,17 @@
 """What torque_controller computes: the joint-space control of the desired motion, or the torque that holds the arm."""
 
-from support.joint_space_laws import DAMPING, HERE, IDLE, MOVING, ROBOT, STIFFNESS, THERE, TOLERANCE, Controller, hold
+from support.control.joint_space_laws import (
+    DAMPING,
+    HERE,
+    IDLE,
+    MOVING,
+    ROBOT,
+    STIFFNESS,
+    THERE,
+    TOLERANCE,
+    Controller,
+    hold,
+)
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """pd_feedforward: how long a motion waits for its first torque, and where the arm is held without one."""
 
-from support.joint_space_laws import AGE_LIMIT, HERE, IDLE, MS, SECOND, THERE, Controller
+from support.control.joint_space_laws import AGE_LIMIT, HERE, IDLE, MS, SECOND, THERE, Controller
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """The joint-space law with a real follower: one trajectory replaces another one, states pause, clocks go back."""
 
-from support.joint_space_laws import AGE_LIMIT, DAMPING, HERE, MS, ROBOT, SECOND, START, STIFFNESS, hold
+from support.control.joint_space_laws import AGE_LIMIT, DAMPING, HERE, MS, ROBOT, SECOND, START, STIFFNESS, hold
 
 import numpy as np
 import pytest

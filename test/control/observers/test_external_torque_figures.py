@@ -4,8 +4,8 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from support.free_motions import BadlyKnownArm
-from support.logs import DATA
+from support.logs.free_motions import BadlyKnownArm
+from support.logs.logs import DATA
 
 import numpy as np
 import pytest

@@ -4,8 +4,8 @@ import math
 import sys
 import tracemalloc
 
-from support.look_ups import recorded
-from support.small_robots import mixed
+from support.code.look_ups import recorded
+from support.robots.small_robots import mixed
 
 import numpy as np
 import pytest

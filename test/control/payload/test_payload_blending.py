@@ -3,9 +3,9 @@
 import sys
 import threading
 
-from support.bindings import of_binding
-from support.look_ups import recorded
-from support.small_robots import mixed
+from support.code.bindings import of_binding
+from support.code.look_ups import recorded
+from support.robots.small_robots import mixed
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """Payload and gravity over time: torques are linear in both, and a clock that goes back undoes neither."""
 
-from support.facade_robots import assert_close, robot_of, same_bits, states
+from support.robots.facade_robots import assert_close, robot_of, same_bits, states
 
 import numpy as np
 import pytest

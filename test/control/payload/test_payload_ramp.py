@@ -1,6 +1,6 @@
 """Payload ramps: inertial parameters in between are linear in the share of the ramp, and so are torques."""
 
-from support.facade_robots import assert_close, robot_of, same_bits, states
+from support.robots.facade_robots import assert_close, robot_of, same_bits, states
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from support.facade_robots import robot_of
+from support.robots.facade_robots import robot_of
 
 import numpy as np
 import pytest

@@ -2,8 +2,8 @@
 
 from itertools import combinations
 
-from support.bindings import of_binding
-from support.look_ups import recorded
+from support.code.bindings import of_binding
+from support.code.look_ups import recorded
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """The residual torque: its features, its bound, its file, and its place among the torque terms."""
 
-from support.small_robots import AUBO, mixed
+from support.robots.small_robots import AUBO, mixed
 
 import numpy as np
 import pytest

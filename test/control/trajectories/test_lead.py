@@ -1,6 +1,6 @@
 """Leads: their ends, their limits, and how soon they join a trajectory."""
 
-from support.small_robots import mixed
+from support.robots.small_robots import mixed
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 """Feedforward torques of another lead: not added, and the arm is held until both motions are one."""
 
-from support.followed_arm import AT, MS, ROBOT, SECOND, FollowedArm
-from support.small_robots import one
+from support.control.followed_arm import AT, MS, ROBOT, SECOND, FollowedArm
+from support.robots.small_robots import one
 
 import numpy as np
 import pytest

@@ -3,7 +3,7 @@
 import sys
 import threading
 
-from support.references import (
+from support.control.references import (
     AGE_LIMIT,
     ALL,
     CUTOFF,

@@ -1,6 +1,6 @@
 """Samples that do not continue the ones before begin a new run: nothing is differentiated across them."""
 
-from support.references import (
+from support.control.references import (
     AGE_LIMIT,
     ALL,
     CUTOFF,

@@ -3,7 +3,7 @@
 from functools import cache
 from itertools import product
 
-from support.followed_arm import AT, LIMITS, MS, ROBOT, SECOND, TICK, FollowedArm
+from support.control.followed_arm import AT, LIMITS, MS, ROBOT, SECOND, TICK, FollowedArm
 from support.matrices import matrix
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Checks of trajectories: against single states one by one, against robots with a solution in closed form."""
 
-from support.small_robots import general, joint, link, robot
+from support.robots.small_robots import general, joint, link, robot
 
 import numpy as np
 import pytest

@@ -2,7 +2,18 @@
 
 import tracemalloc
 
-from support.followed_trajectories import FREE, MS, ROBOT, SECOND, START, ZERO, Following, dropped, following, line
+from support.control.followed_trajectories import (
+    FREE,
+    MS,
+    ROBOT,
+    SECOND,
+    START,
+    ZERO,
+    Following,
+    dropped,
+    following,
+    line,
+)
 
 import numpy as np
 import pytest

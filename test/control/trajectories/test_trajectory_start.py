@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace
 
-from support.followed_trajectories import ROBOT, ZERO, Following, dropped, following, line
-from support.small_robots import AUBO
+from support.control.followed_trajectories import ROBOT, ZERO, Following, dropped, following, line
+from support.robots.small_robots import AUBO
 
 import numpy as np
 import pytest

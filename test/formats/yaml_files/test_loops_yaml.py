@@ -3,9 +3,9 @@
 import textwrap
 from dataclasses import fields
 
-from support import any_description
-from support import random_trees as trees
-from support.loops_of_trees import closures_at, couplings_of
+from support.robots import any_description
+from support.robots import random_trees as trees
+from support.robots.loops_of_trees import closures_at, couplings_of
 from support.unhurried import examples
 
 import numpy as np

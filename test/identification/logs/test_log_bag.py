@@ -3,7 +3,7 @@
 import shutil
 import sqlite3
 
-from support.logs import DATA, NAMES, TIMES, TYPES, bag, good_messages, state, swing
+from support.logs.logs import DATA, NAMES, TIMES, TYPES, bag, good_messages, state, swing
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 """A CSV log is read as it is, or refused with the file and the line or column that is wrong."""
 
-from support import random_trees as trees
-from support.logs import COLUMNS, DATA, NAMES, table, written
+from support.logs.logs import COLUMNS, DATA, NAMES, table, written
+from support.robots import random_trees as trees
 
 import numpy as np
 import pytest

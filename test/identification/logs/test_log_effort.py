@@ -1,6 +1,6 @@
 """Efforts of a bag become torques as stated, and where the arm stands they are compared with gravity."""
 
-from support.logs import bag, state
+from support.logs.logs import bag, state
 
 import numpy as np
 import pytest

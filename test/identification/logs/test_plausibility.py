@@ -4,10 +4,10 @@ import re
 from dataclasses import replace
 from functools import cache
 
-from support import excited_logs as logs
-from support.example_robots import example_urdfs
-from support.logs import DATA
+from support.logs import excited_logs as logs
+from support.logs.logs import DATA
 from support.matrices import matrix
+from support.robots.example_robots import example_urdfs
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 """Exciting trajectories: condition number, gradient, limits at all times, forbidden positions, refusals."""
 
-from support.facade_robots import TREE
-from support.small_robots import AUBO, general, joint, link, robot
+from support.robots.facade_robots import TREE
+from support.robots.small_robots import AUBO, general, joint, link, robot
 
 import numpy as np
 import pytest

@@ -3,7 +3,7 @@
 States are given to the pipeline as bytes, without a graph; ``benchmark/adaptive_control.py --nodes`` moves an arm.
 """
 
-from support import graph as ros
+from support.nodes import graph as ros
 
 import numpy as np
 import pytest

@@ -2,9 +2,9 @@
 
 import time
 
-from support import graph as ros
-from support.aubo_controller import PAYLOAD, TEMPERATURES, Arm, AuboController
-from support.aubo_measurement import Received, figures
+from support.aubo.aubo_controller import PAYLOAD, TEMPERATURES, Arm, AuboController
+from support.aubo.aubo_measurement import Received, figures
+from support.nodes import graph as ros
 
 import numpy as np
 import pytest

@@ -6,8 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support import graph as ros
-from support.started_processes import marked_processes
+from support.nodes import graph as ros
+from support.nodes.started_processes import marked_processes
 
 import numpy as np
 import pytest

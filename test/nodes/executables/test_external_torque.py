@@ -1,7 +1,7 @@
 """external_torque_node: what it publishes for a state, its silence, calibration, payload, and a simulated arm."""
 
-from support import graph as ros
-from support.payload_gravity_followers import set_payload
+from support.nodes import graph as ros
+from support.nodes.payload_gravity_followers import set_payload
 
 import numpy as np
 import pytest

@@ -2,8 +2,8 @@
 
 import signal
 
-from support import graph as ros
-from support.feedforward import (
+from support.nodes import graph as ros
+from support.nodes.feedforward import (
     ARGUMENTS,
     NAMES,
     NODE,

@@ -2,8 +2,8 @@
 
 import signal
 
-from support import graph as ros
 from support.matrices import matrix
+from support.nodes import graph as ros
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 """A robot of 32 joints: torques of nodes, and batches of the server with a payload in a hand."""
 
-from support import graph as ros
-from support.example_robots import example_urdfs
+from support.nodes import graph as ros
+from support.robots.example_robots import example_urdfs
 
 import numpy as np
 import pytest

@@ -3,10 +3,10 @@
 What it should compute is what the whole robot does with the other joints where they are held.
 """
 
-from support import graph as ros
-from support.example_robots import example_urdfs
-from support.facade_robots import TREE
-from support.loader_stand_in import StandIn
+from support.nodes import graph as ros
+from support.nodes.loader_stand_in import StandIn
+from support.robots.example_robots import example_urdfs
+from support.robots.facade_robots import TREE
 
 import numpy as np
 import pytest

@@ -3,7 +3,7 @@
 import itertools
 import time
 
-from support import graph as ros
+from support.nodes import graph as ros
 
 import numpy as np
 import pytest

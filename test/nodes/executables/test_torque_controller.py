@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 from functools import partial
 
-from support import graph as ros
+from support.nodes import graph as ros
 
 import numpy as np
 import pytest

@@ -7,9 +7,9 @@ import importlib.util
 import time
 from types import SimpleNamespace
 
-from support import graph as ros
-from support.facade_robots import TREE
-from support.planned_motions import END, NAMES, REST, ROBOT, START, plan, starter
+from support.nodes import graph as ros
+from support.nodes.planned_motions import END, NAMES, REST, ROBOT, START, plan, starter
+from support.robots.facade_robots import TREE
 
 import numpy as np
 import pytest

@@ -3,8 +3,8 @@
 import threading
 import time
 
-from support import graph as ros
-from support.planned_motions import plan, received, starter
+from support.nodes import graph as ros
+from support.nodes.planned_motions import plan, received, starter
 
 import numpy as np
 import pytest

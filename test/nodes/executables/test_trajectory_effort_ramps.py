@@ -2,9 +2,9 @@
 
 import time
 
-from support import graph as ros
-from support.payload_gravity_followers import set_payload
-from support.planned_motions import END, NAMES, REST, ROBOT, START, plan, starter
+from support.nodes import graph as ros
+from support.nodes.payload_gravity_followers import set_payload
+from support.nodes.planned_motions import END, NAMES, REST, ROBOT, START, plan, starter
 
 import numpy as np
 import pytest

@@ -1,8 +1,8 @@
 """What trajectory_effort_node refuses: wrong plans, plans that come too early, and what it then publishes."""
 
-from support import graph as ros
-from support.payload_gravity_followers import Process, set_payload
-from support.planned_motions import END, NAMES, REST, ROBOT, START, plan, starter
+from support.nodes import graph as ros
+from support.nodes.payload_gravity_followers import Process, set_payload
+from support.nodes.planned_motions import END, NAMES, REST, ROBOT, START, plan, starter
 
 import numpy as np
 import pytest

@@ -5,9 +5,9 @@ It goes back by more than the age limit: a state of before, still under way, is 
 
 import itertools
 
-from support import graph as ros
-from support.feedforward import CONTROLLER, NAMES, REST, ROBOT, A, assert_command, at, between, controlled, turned
-from support.feedforward import NODE as FEEDFORWARD
+from support.nodes import graph as ros
+from support.nodes.feedforward import CONTROLLER, NAMES, REST, ROBOT, A, assert_command, at, between, controlled, turned
+from support.nodes.feedforward import NODE as FEEDFORWARD
 
 import numpy as np
 import pytest

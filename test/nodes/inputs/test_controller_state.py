@@ -3,9 +3,9 @@
 Where control_msgs is not installed, a package of that name with this one message is generated for the tests.
 """
 
-from support import graph as ros
-from support.control_msgs_package import installed
-from support.generated_messages import folder_of_a_run
+from support.message_packages.control_msgs_package import installed
+from support.message_packages.generated_messages import folder_of_a_run
+from support.nodes import graph as ros
 
 import numpy as np
 import pytest

@@ -4,8 +4,8 @@ import importlib.util
 from array import array
 from types import SimpleNamespace
 
-from support import graph as ros
-from support.small_robots import mixed
+from support.nodes import graph as ros
+from support.robots.small_robots import mixed
 
 import numpy as np
 import pytest

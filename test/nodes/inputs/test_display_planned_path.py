@@ -3,7 +3,7 @@
 Where moveit_msgs is not installed, a package of that name is generated: that takes 12 s of processor time.
 """
 
-from support.moveit_msgs_package import installed
+from support.message_packages.moveit_msgs_package import installed
 
 import numpy as np
 import pytest

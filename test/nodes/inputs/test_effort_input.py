@@ -1,9 +1,9 @@
 """dynamics_server compares measured efforts with gravity at rest, where their meaning is stated."""
 
-from support import graph as ros
-from support.facade_robots import TREE
-from support.payload_gravity_followers import set_payload
-from support.simulated_robots import four_bar
+from support.nodes import graph as ros
+from support.nodes.payload_gravity_followers import set_payload
+from support.robots.facade_robots import TREE
+from support.robots.simulated_robots import four_bar
 
 import numpy as np
 import pytest

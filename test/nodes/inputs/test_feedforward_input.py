@@ -4,7 +4,7 @@ import time
 from contextlib import ExitStack
 from types import SimpleNamespace
 
-from support import graph as ros
+from support.nodes import graph as ros
 
 import numpy as np
 import pytest

@@ -3,7 +3,7 @@
 import re
 import time
 
-from support.payload_gravity_followers import PAYLOAD, Follower, mass_of, set_payload
+from support.nodes.payload_gravity_followers import PAYLOAD, Follower, mass_of, set_payload
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus

@@ -3,7 +3,7 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from support.payload_gravity_followers import Follower, mass_of
+from support.nodes.payload_gravity_followers import Follower, mass_of
 
 import pytest
 from geometry_msgs.msg import Vector3

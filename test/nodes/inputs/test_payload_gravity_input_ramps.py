@@ -3,8 +3,8 @@
 import time
 from itertools import pairwise
 
-from support.messages import joint_state
-from support.payload_gravity_followers import PAYLOAD, SECOND, Follower, mass_of, set_payload
+from support.nodes.messages import joint_state
+from support.nodes.payload_gravity_followers import PAYLOAD, SECOND, Follower, mass_of, set_payload
 
 import numpy as np
 import pytest

@@ -2,8 +2,8 @@
 
 import signal
 
-from support import graph as ros
-from support.feedforward import NODE, assert_torque, at, quintic, send
+from support.nodes import graph as ros
+from support.nodes.feedforward import NODE, assert_torque, at, quintic, send
 
 import pytest
 from rosgraph_msgs.msg import Clock

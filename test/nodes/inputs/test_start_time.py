@@ -1,8 +1,8 @@
 """A trajectory with a zero stamp begins when the middleware received it, however long an executor is busy."""
 
-from support import graph as ros
-from support.feedforward import CONTROLLER, DAMPING, NAMES, ROBOT, STIFFNESS, A, command, send
-from support.feedforward import NODE as FEEDFORWARD
+from support.nodes import graph as ros
+from support.nodes.feedforward import CONTROLLER, DAMPING, NAMES, ROBOT, STIFFNESS, A, command, send
+from support.nodes.feedforward import NODE as FEEDFORWARD
 
 import numpy as np
 import pytest

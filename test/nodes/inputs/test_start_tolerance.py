@@ -1,7 +1,7 @@
 """No way around start_tolerance: trajectories that begin away from the arm, without numbers, late, or beyond a turn."""
 
-from support import graph as ros
-from support.feedforward import (
+from support.nodes import graph as ros
+from support.nodes.feedforward import (
     CONTROLLER,
     NAMES,
     REST,
@@ -14,8 +14,8 @@ from support.feedforward import (
     send,
     turned,
 )
-from support.feedforward import NODE as FEEDFORWARD
-from support.small_robots import joint, link
+from support.nodes.feedforward import NODE as FEEDFORWARD
+from support.robots.small_robots import joint, link
 
 import numpy as np
 import pytest

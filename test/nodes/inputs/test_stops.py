@@ -3,8 +3,8 @@
 import threading
 import time
 
-from support import graph as ros
-from support.feedforward import NAMES, A, B
+from support.nodes import graph as ros
+from support.nodes.feedforward import NAMES, A, B
 
 import pytest
 from trajectory_msgs.msg import JointTrajectory

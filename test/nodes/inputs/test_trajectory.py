@@ -1,7 +1,7 @@
 """feedforward_node as a process follows a trajectory: its motion at each stamp, or silence with a reason."""
 
-from support import graph as ros
-from support.feedforward import (
+from support.nodes import graph as ros
+from support.nodes.feedforward import (
     ARGUMENTS,
     NAMES,
     NODE,

@@ -1,7 +1,7 @@
 """Activation and silence end what torque_controller and feedforward_node followed or held: stamps make the pauses."""
 
-from support import graph as ros
-from support.feedforward import (
+from support.nodes import graph as ros
+from support.nodes.feedforward import (
     CONTROLLER,
     DAMPING,
     NAMES,
@@ -18,7 +18,7 @@ from support.feedforward import (
     send,
     turned,
 )
-from support.feedforward import NODE as FEEDFORWARD
+from support.nodes.feedforward import NODE as FEEDFORWARD
 
 import numpy as np
 import pytest

@@ -6,8 +6,8 @@ import sys
 import time
 from pathlib import Path
 
-from support import graph as ros
-from support.failing_node import LIMIT
+from support.nodes import graph as ros
+from support.nodes.failing_node import LIMIT
 
 import numpy as np
 import pytest

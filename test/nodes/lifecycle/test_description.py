@@ -1,7 +1,7 @@
 """A robot described on a topic: the node waits for it, switches to another one, and goes on without a good one."""
 
-from support import graph as ros
-from support.small_robots import pendulum
+from support.nodes import graph as ros
+from support.robots.small_robots import pendulum
 
 import numpy as np
 import pytest

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from support.example_robots import example_urdfs
-from support.facade_robots import TREE
 from support.matrices import matrix
+from support.robots.example_robots import example_urdfs
+from support.robots.facade_robots import TREE
 
 import numpy as np
 import pytest

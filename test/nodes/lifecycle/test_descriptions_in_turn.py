@@ -6,7 +6,7 @@ a description and the next torque.
 
 from types import SimpleNamespace
 
-from support.described_nodes import ROBOT, STAMPS, STRONGER, UPRIGHT, URDF, WALL, Described, Q, torque, torque_of
+from support.nodes.described_nodes import ROBOT, STAMPS, STRONGER, UPRIGHT, URDF, WALL, Described, Q, torque, torque_of
 
 import numpy as np
 import pytest

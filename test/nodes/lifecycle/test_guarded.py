@@ -5,9 +5,9 @@ import re
 import time
 from contextlib import suppress
 
-from support import graph as ros
-from support.feedforward import CONTROLLER, NAMES, REST, ROBOT, A, assert_command, rest_at
-from support.feedforward import NODE as FEEDFORWARD
+from support.nodes import graph as ros
+from support.nodes.feedforward import CONTROLLER, NAMES, REST, ROBOT, A, assert_command, rest_at
+from support.nodes.feedforward import NODE as FEEDFORWARD
 
 import numpy as np
 import pytest

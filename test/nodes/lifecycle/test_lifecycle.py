@@ -3,8 +3,8 @@
 import os
 import threading
 
-from support import graph as ros
-from support.small_robots import pendulum
+from support.nodes import graph as ros
+from support.robots.small_robots import pendulum
 
 import pytest
 import rclpy

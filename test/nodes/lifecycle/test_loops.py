@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from support import graph as ros
-from support.simulated_robots import closed, four_bar
+from support.nodes import graph as ros
+from support.robots.simulated_robots import closed, four_bar
 
 import numpy as np
 import pytest

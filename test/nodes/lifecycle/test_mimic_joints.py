@@ -1,8 +1,8 @@
 """Mimic joints in the nodes: their positions follow from their leaders', their mass counts, they get no command."""
 
-from support import graph as ros
-from support.facade_robots import TREE
-from support.loader_stand_in import StandIn
+from support.nodes import graph as ros
+from support.nodes.loader_stand_in import StandIn
+from support.robots.facade_robots import TREE
 
 import numpy as np
 import pytest

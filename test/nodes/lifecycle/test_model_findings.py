@@ -2,8 +2,8 @@
 
 import re
 
-from support.facade_robots import TREE
-from support.loader_stand_in import StandIn
+from support.nodes.loader_stand_in import StandIn
+from support.robots.facade_robots import TREE
 
 import numpy as np
 import pytest

@@ -8,10 +8,10 @@ import sys
 import time
 from pathlib import Path
 
-from support import graph as ros
-from support.failing_node import LIMIT
-from support.feedforward import CONTROLLER, NAMES, REST, ROBOT, A, assert_command, turned
 from support.matrices import matrix
+from support.nodes import graph as ros
+from support.nodes.failing_node import LIMIT
+from support.nodes.feedforward import CONTROLLER, NAMES, REST, ROBOT, A, assert_command, turned
 
 import numpy as np
 import pytest

@@ -5,7 +5,7 @@ Server and torque nodes are in one process; each state is passed to the pipeline
 
 import re
 
-from support.described_nodes import HELD, ROBOT, STRONGER, UPRIGHT, URDF, WALL, Described, torque, torque_of
+from support.nodes.described_nodes import HELD, ROBOT, STRONGER, UPRIGHT, URDF, WALL, Described, torque, torque_of
 
 import numpy as np
 import pytest

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 
-from support import graph as ros
+from support.nodes import graph as ros
 
 import pytest
 import rclpy

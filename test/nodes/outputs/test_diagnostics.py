@@ -4,7 +4,7 @@ import re
 import time
 from pathlib import Path
 
-from support import graph as ros
+from support.nodes import graph as ros
 
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from support import graph as ros
+from support.nodes import graph as ros
 
 import pytest
 import rclpy

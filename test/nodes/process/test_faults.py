@@ -11,10 +11,10 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
-from support import graph as ros
 from support.matrices import matrix
-from support.started_processes import cpu_time
-from support.state_publisher import POSITION
+from support.nodes import graph as ros
+from support.nodes.started_processes import cpu_time
+from support.nodes.state_publisher import POSITION
 
 import numpy as np
 import pytest

@@ -12,9 +12,9 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from support import graph as ros
-from support.request_flood import KINDS
-from support.state_publisher import POSITION
+from support.nodes import graph as ros
+from support.nodes.request_flood import KINDS
+from support.nodes.state_publisher import POSITION
 
 import numpy as np
 import pytest

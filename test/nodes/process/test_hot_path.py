@@ -8,7 +8,7 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
-from support.graph import DOMAIN  # chosen before rclpy is used
+from support.nodes.graph import DOMAIN  # chosen before rclpy is used
 
 import pytest
 import rclpy

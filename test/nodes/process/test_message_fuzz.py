@@ -2,8 +2,8 @@
 
 from random import Random
 
-from support.control_msgs_package import installed
-from support.generated_messages import folder_of_a_run
+from support.message_packages.control_msgs_package import installed
+from support.message_packages.generated_messages import folder_of_a_run
 
 import graph_fuzz
 import pytest

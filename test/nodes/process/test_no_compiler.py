@@ -3,9 +3,9 @@
 from contextlib import ExitStack
 from pathlib import Path
 
-from support import graph as ros
-from support.aubo_controller import Arm, AuboController
-from support.feedforward import NAMES, REST, A, B
+from support.aubo.aubo_controller import Arm, AuboController
+from support.nodes import graph as ros
+from support.nodes.feedforward import NAMES, REST, A, B
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 """A controlled arm as four processes: whichever is killed, the others continue, and it joins again when restarted."""
 
-from support import graph as ros
 from support.matrices import matrix
+from support.nodes import graph as ros
 
 import numpy as np
 import pytest

@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 from xml.etree import ElementTree
 
-from support import graph as ros
-from support import topics
-from support.own_domain import free_domain
-from support.payload_gravity_followers import set_payload
+from support.nodes import graph as ros
+from support.nodes import topics
+from support.nodes.own_domain import free_domain
+from support.nodes.payload_gravity_followers import set_payload
 
 import pytest
 import rclpy

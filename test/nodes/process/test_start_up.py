@@ -11,8 +11,8 @@ import sys
 import time
 from pathlib import Path
 
-from support import graph as ros
 from support.matrices import matrix
+from support.nodes import graph as ros
 
 import numpy as np
 import pytest

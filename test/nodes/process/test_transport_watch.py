@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
-from support import graph as ros
+from support.nodes import graph as ros
 
 import pytest
 

@@ -2,10 +2,10 @@
 
 import re
 
-from support import graph as ros
-from support.feedforward import CONTROLLER, NAMES, REST, ROBOT, A, assert_command, at, controlled, rest_at
-from support.feedforward import NODE as FEEDFORWARD
 from support.matrices import matrix
+from support.nodes import graph as ros
+from support.nodes.feedforward import CONTROLLER, NAMES, REST, ROBOT, A, assert_command, at, controlled, rest_at
+from support.nodes.feedforward import NODE as FEEDFORWARD
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from support.graph import SECOND
+from support.nodes.graph import SECOND
 
 import numpy as np
 import pytest

@@ -4,8 +4,8 @@ The parameters are those of doc/how_to/openarm.md. The motors execute four times
 between the node and them, and is the hand, too.
 """
 
-from support import graph as ros
-from support import openarm_type
+from support.nodes import graph as ros
+from support.robots import openarm_type
 
 import numpy as np
 import pytest

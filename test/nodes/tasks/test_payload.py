@@ -1,6 +1,6 @@
 """``~/set_payload`` and ``~/set_gravity`` of dynamics_server: what it then computes, publishes, saves and refuses."""
 
-from support import graph as ros
+from support.nodes import graph as ros
 
 import numpy as np
 import pytest

@@ -2,8 +2,8 @@
 
 import re
 
-from support import graph as ros
-from support.feedforward import NAMES, RATE_A, REST, ROBOT, A, B
+from support.nodes import graph as ros
+from support.nodes.feedforward import NAMES, RATE_A, REST, ROBOT, A, B
 
 import numpy as np
 import pytest

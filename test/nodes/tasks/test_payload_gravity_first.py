@@ -6,8 +6,8 @@ Each test has a namespace of its own, so that no node hears of another test's pa
 import re
 from pathlib import Path
 
-from support import graph as ros
-from support.feedforward import NAMES, REST, ROBOT, A, assert_command
+from support.nodes import graph as ros
+from support.nodes.feedforward import NAMES, REST, ROBOT, A, assert_command
 
 import numpy as np
 import pytest

@@ -2,8 +2,8 @@
 
 import time
 
-from support import graph as ros
-from support.feedforward import NAMES, REST, ROBOT, A, assert_command, at
+from support.nodes import graph as ros
+from support.nodes.feedforward import NAMES, REST, ROBOT, A, assert_command, at
 
 import numpy as np
 import pytest

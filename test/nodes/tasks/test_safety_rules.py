@@ -2,7 +2,7 @@
 
 import time
 
-from support import graph as ros
+from support.nodes import graph as ros
 
 import numpy as np
 import pytest

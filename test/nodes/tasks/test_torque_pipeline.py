@@ -2,8 +2,8 @@
 
 from types import SimpleNamespace
 
-from support import graph as ros
-from support.pipeline_parts import NAMES, SECOND, Parts, faded, full
+from support.nodes import graph as ros
+from support.nodes.pipeline_parts import NAMES, SECOND, Parts, faded, full
 
 import numpy as np
 import pytest

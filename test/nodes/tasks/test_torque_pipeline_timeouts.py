@@ -2,8 +2,8 @@
 
 import time
 
-from support import graph as ros
-from support.pipeline_parts import NAMES, SECOND, Parts, faded, full, not_finite
+from support.nodes import graph as ros
+from support.nodes.pipeline_parts import NAMES, SECOND, Parts, faded, full, not_finite
 
 import numpy as np
 import pytest

@@ -3,8 +3,16 @@
 import re
 from pathlib import Path
 
-from support import openarm_type
-from support.openarm_type import COMMANDED, DAMPING, HEAVIER, REACHED, REPORTED_DAMPING, REPORTED_STIFFNESS, STIFFNESS
+from support.robots import openarm_type
+from support.robots.openarm_type import (
+    COMMANDED,
+    DAMPING,
+    HEAVIER,
+    REACHED,
+    REPORTED_DAMPING,
+    REPORTED_STIFFNESS,
+    STIFFNESS,
+)
 
 import numpy as np
 import pinocchio as pin

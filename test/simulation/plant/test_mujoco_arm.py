@@ -2,7 +2,7 @@
 
 import re
 
-from support.facade_robots import TREE
+from support.robots.facade_robots import TREE
 
 import numpy as np
 import pytest

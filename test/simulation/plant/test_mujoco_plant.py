@@ -1,7 +1,7 @@
 """The plant of simulated_arm; ``formats/test_example_robots.py`` compares it with every public robot at hand."""
 
-from support.facade_robots import TREE
-from support.mujoco_states import mass_matrix_and_gravity
+from support.robots.facade_robots import TREE
+from support.twins.mujoco_states import mass_matrix_and_gravity
 
 import mujoco
 import numpy as np

@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip('mujoco')
 
-from support.example_robots import example_urdfs
-from support.tracking_experiment import AFTER, tracked
+from support.control.tracking_experiment import AFTER, tracked
+from support.robots.example_robots import example_urdfs
 
 import numpy as np
 

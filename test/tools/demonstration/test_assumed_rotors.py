@@ -1,6 +1,6 @@
 """Rotor inertias that a simulation assumes: of the size of links and drives, only where none is stated."""
 
-from support.small_robots import joint, link, one, robot
+from support.robots.small_robots import joint, link, one, robot
 
 import numpy as np
 import pytest

@@ -1,10 +1,10 @@
 """Any arm in the demo: what its description lacks is said, the nodes' files are complete, the rest is refused."""
 
-from support.example_robots import example_urdfs
-from support.facade_robots import TREE
-from support.loader_stand_in import StandIn
-from support.simulated_robots import four_bar
-from support.small_robots import joint, link
+from support.nodes.loader_stand_in import StandIn
+from support.robots.example_robots import example_urdfs
+from support.robots.facade_robots import TREE
+from support.robots.simulated_robots import four_bar
+from support.robots.small_robots import joint, link
 
 import numpy as np
 import pytest

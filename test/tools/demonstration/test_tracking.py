@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from support.tracking_experiment import tracked
+from support.control.tracking_experiment import tracked
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 """A motion for any arm: within its limits, from rest to rest, and fast enough to show what feedforward is worth."""
 
-from support.small_robots import joint, link, one, robot
+from support.robots.small_robots import joint, link, one, robot
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 import re
 
-from support.browser import Watched, playwright
+from support.project.browser import Watched, playwright
 
 import numpy as np
 import pytest

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from support.example_robots import example_urdfs
+from support.robots.example_robots import example_urdfs
 
 import numpy as np
 import pytest

@@ -1,0 +1,1 @@
+"""Export of a robot as C: functions, and a library for controllers of ros2_control."""
