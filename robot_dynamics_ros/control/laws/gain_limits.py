@@ -26,7 +26,7 @@ SIAM Review 45(3).
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -59,6 +59,8 @@ BISECTIONS = 40
 HELPER = 'robot_dynamics_propose_gains'
 NOT_STATED = [-1.0]
 """The value of a gain's parameter that nobody has set."""
+Eigenvalues = Callable[[np.ndarray], np.ndarray]
+"""Of positions (count, n): the largest eigenvalue at each (count,), 1/s."""
 UNKNOWN_PERIOD = Result(Outcome.INCOMPLETE, 'the period of joint_states is not known yet, by which gains are judged')
 
 
@@ -101,7 +103,7 @@ class SamplingLimit:
 
     def __init__(self, robot: Robot, stiffness, damping, bandwidth: float = 0.0, reference_rate: float = 0.0):
         Kp, Kd = gains('stiffness', stiffness, robot.nv), gains('damping', damping, robot.nv)
-        M_inverse = _inverses(robot, lightest_configurations(robot, Kd))
+        M_inverse = inverses(robot, lightest_configurations(robot, of_damping(robot, Kd)))
         eigenvalues = _largest_eigenvalues(M_inverse, Kd) + reference_rate  # of M^-1 D, 1/s
         worst = int(np.argmax(eigenvalues))
         eigenvalue, share = eigenvalues[worst], Kd * np.diagonal(M_inverse[worst])
@@ -146,6 +148,16 @@ class SamplingLimit:
         )
 
 
+class PeriodLimit(Protocol):
+    """Longest sampling period of some gains."""
+
+    period: float
+    """Periods (s) below this one are within the limit."""
+
+    def fault(self, period: float) -> str:
+        """Return why the gains are refused at a sampling ``period`` (s), '' if they are not."""
+
+
 class SampledLaw:
     """A control law that gives no torque until the period of the states is known and within the limit of its gains.
 
@@ -153,7 +165,7 @@ class SampledLaw:
     diagnostics judge it again and again.
     """
 
-    def __init__(self, law: Law, limit: SamplingLimit, refuse: Callable[[str], object]):
+    def __init__(self, law: Law, limit: PeriodLimit, refuse: Callable[[str], object]):
         """Wrap ``law``; ``refuse(reason)`` logs that its gains are refused."""
         self._law, self._limit, self._refuse = law, limit, refuse
         self._is_within, self._refused = False, UNKNOWN_PERIOD
@@ -229,7 +241,7 @@ def propose_gains(robot: Robot, rate: float, bandwidth: float) -> ProposedGains:
             raise ArgumentError(f'{name}: expected a positive number of {unit}, got {value}')
     samples = configurations(robot)
     inertia = np.diagonal(robot.mass_matrix(samples), axis1=1, axis2=2).max(axis=0)
-    M_inverse = _inverses(robot, np.concatenate([samples, lightest_configurations(robot, inertia)]))
+    M_inverse = inverses(robot, np.concatenate([samples, lightest_configurations(robot, of_damping(robot, inertia))]))
     # T D_i over the smallest inertia that joint i feels, the others free
     share = 2.0 * bandwidth / rate * inertia * np.diagonal(M_inverse, axis1=1, axis2=2).max(axis=0)
 
@@ -258,18 +270,23 @@ def configurations(robot: Robot) -> np.ndarray:
     return lower + low_discrepancy(SAMPLES, robot.nv) * (upper - lower)
 
 
-def lightest_configurations(robot: Robot, damping: np.ndarray) -> np.ndarray:
-    """Return positions (count, n) where the largest eigenvalue of M^-1 D has local maxima, for D (n,)."""
+def of_damping(robot: Robot, damping: np.ndarray) -> Eigenvalues:
+    """Return the function of positions whose values are the largest eigenvalues of M^-1 D, for D (n,)."""
+    return lambda q: _largest_eigenvalues(inverses(robot, q), damping)
+
+
+def lightest_configurations(robot: Robot, eigenvalues: Eigenvalues) -> np.ndarray:
+    """Return positions (count, n) where ``eigenvalues`` has local maxima."""
     lower, upper = _ranges(robot)
     q, n = configurations(robot), robot.nv
-    found = _largest_eigenvalues(_inverses(robot, q), damping)
+    found = eigenvalues(q)
     count = min(STARTS, max(1, MOST_EVALUATIONS // max(1, 2 * n * LEAST_POLLS)))
     best = np.argsort(found)[: -count - 1 : -1]
     q, found, step = q[best], found[best], np.full(count, FIRST_STEP)
     directions, every = np.concatenate([np.eye(n), -np.eye(n)]) * (upper - lower), np.arange(count)
     for _ in range(MOST_EVALUATIONS // max(1, 2 * n * count)):
         near = np.clip(q[:, None] + step[:, None, None] * directions, lower, upper)
-        there = _largest_eigenvalues(_inverses(robot, near.reshape(-1, n)), damping).reshape(count, -1)
+        there = eigenvalues(near.reshape(-1, n)).reshape(count, -1)
         k = there.argmax(axis=1)
         better = there[every, k] > IMPROVED * found
         q = np.where(better[:, None], near[every, k], q)
@@ -289,7 +306,7 @@ def _ranges(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     return lower, upper
 
 
-def _inverses(robot: Robot, q: np.ndarray) -> np.ndarray:
+def inverses(robot: Robot, q: np.ndarray) -> np.ndarray:
     """Return M(q)^-1 (count, n, n); ArgumentError where a joint has no inertia."""
     with suppress(np.linalg.LinAlgError):
         inverses = np.linalg.inv(robot.mass_matrix(q))

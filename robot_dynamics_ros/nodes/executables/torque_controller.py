@@ -11,7 +11,7 @@ from robot_dynamics_ros.nodes.outputs.torque_publishers import CommandArray
 from robot_dynamics_ros.nodes.process.node_process import run
 from robot_dynamics_ros.nodes.tasks.control_loop import ControlLoop
 from robot_dynamics_ros.nodes.tasks.controlled_arm import ControlledArm, check_acceleration_limit, torque_checks
-from robot_dynamics_ros.nodes.tasks.controller_law import ControllerLaw
+from robot_dynamics_ros.nodes.tasks.controller_law import OF_AXES, ControllerLaw, check_of_axes
 
 
 class TorqueController(BaseNode):
@@ -19,12 +19,15 @@ class TorqueController(BaseNode):
 
     Without a trajectory, or before it begins, it holds the measured position by PD + gravity. In pd_feedforward it
     follows only while a feedforward torque belongs to the state, by stamp and within ``feedforward_age_limit``, and
-    its info fits. Law and gains may be changed while the node is inactive.
+    its info fits. In cartesian_impedance a frame is held and led instead of the joints. Law and gains may be changed
+    while the node is inactive.
     """
 
     def __init__(self, **options):
         """Declare the parameters and subscribe to payload and gravity."""
         checks = {name: partial(self._check_gains, name) for name in ('stiffness', 'damping')}
+        checks |= {name: partial(check_of_axes, name) for name in OF_AXES}
+        checks['impedance_frame'] = self._check_frame
         checks['acceleration_limit'] = partial(check_acceleration_limit, self)
         super().__init__('torque_controller', {**torque_checks(self), **checks}, **options)
         self.payload_gravity_topics = PayloadGravityTopics(self)
@@ -56,6 +59,10 @@ class TorqueController(BaseNode):
             slow=law.too_slow,
             hold=law,
         )
+
+    def _check_frame(self, frame: str) -> None:
+        if frame:
+            self.robot.link_pose(self.robot.neutral(), frame)
 
     def _check_gains(self, name: str, values) -> None:
         gains(name, values, self.robot.nv)

@@ -7,15 +7,26 @@ from robot_dynamics_ros.control.law import Law
 from robot_dynamics_ros.control.laws.acceleration_limits import acceleration_limits
 from robot_dynamics_ros.control.laws.adaptation import ADAPTIVE, Adaptation, AdaptiveSettings
 from robot_dynamics_ros.control.laws.adaptive import AdaptiveControl, AdaptiveHold, AdaptiveLaw
-from robot_dynamics_ros.control.laws.gain_limits import SampledLaw, SamplingLimit, check_stated
+from robot_dynamics_ros.control.laws.cartesian_impedance import IMPEDANCE, CartesianHold, CartesianImpedance, Impedance
+from robot_dynamics_ros.control.laws.gain_limits import NOT_STATED, PeriodLimit, SampledLaw, SamplingLimit, check_stated
 from robot_dynamics_ros.control.laws.hold_position import HoldPosition
-from robot_dynamics_ros.control.laws.joint_space_control import Hold, JointSpaceControl
+from robot_dynamics_ros.control.laws.impedance_limits import ImpedanceLimit
+from robot_dynamics_ros.control.laws.joint_space_control import Hold, JointSpaceControl, gains
 from robot_dynamics_ros.control.laws.joint_space_law import JointSpaceLaw
 from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender
 from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.inputs.feedforward_input import FeedforwardInput
 from robot_dynamics_ros.nodes.tasks.controlled_arm import ControlledArm
+
+OF_AXES = 'translational_stiffness', 'rotational_stiffness', 'translational_damping', 'rotational_damping'
+"""Parameters with a number for each of three axes."""
+
+
+def check_of_axes(name: str, values) -> None:
+    """Raise ArgumentError unless there are three numbers of at least 0, or none is stated."""
+    if list(values) != NOT_STATED or name not in OF_AXES[:2]:
+        gains(name, values, 3)
 
 
 class ControllerLaw:
@@ -33,7 +44,7 @@ class ControllerLaw:
         self.feedforward = FeedforwardInput(node, arm, age_limit, self._desired, limits)
         self.fields: dict[str, str] = {}
         self._adaptation: Adaptation | None = None
-        self._limit: SamplingLimit | None = None
+        self._limit: PeriodLimit | None = None
 
     def make(self) -> Law:
         """Return the law; DynamicsError names the parameter that is wrong."""
@@ -41,7 +52,7 @@ class ControllerLaw:
         name, gains = node.value('control_law'), (node.value('stiffness'), node.value('damping'))
         for gain, values in zip(('stiffness', 'damping'), gains, strict=True):
             check_stated(gain, values)
-        make = self._adaptive if name == ADAPTIVE else self._fixed
+        make = {ADAPTIVE: self._adaptive, IMPEDANCE: self._cartesian}.get(name, self._fixed)
         self._adaptation = None
         control, hold, limit = make(name, gains)
         self._limit = limit
@@ -81,7 +92,7 @@ class ControllerLaw:
             return self._adaptation.warnings()
         return self.feedforward.warnings() if self.fields['control law'] == 'pd_feedforward' else []
 
-    def _fixed(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, SamplingLimit]:
+    def _fixed(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, PeriodLimit]:
         """Return a law of ``JointSpaceControl``, the law that holds, and the limit of their gains."""
         arm, bandwidth, terms = self._arm, self._node.value('bandwidth'), self._arm.policy.terms
         return (
@@ -90,7 +101,35 @@ class ControllerLaw:
             SamplingLimit(arm.robot, *gains, bandwidth if name == 'computed_torque' else 0.0),
         )
 
-    def _adaptive(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, SamplingLimit]:
+    def _cartesian(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, PeriodLimit]:
+        """Return the laws of a Cartesian impedance, and the limit of its stiffness and damping."""
+        node, arm, terms = self._node, self._arm, self._arm.policy.terms
+        of_axes = {
+            'translational_stiffness': node.value('translational_stiffness'),
+            'rotational_stiffness': node.value('rotational_stiffness'),
+            'translational_damping': node.value('translational_damping'),
+            'rotational_damping': node.value('rotational_damping'),
+        }
+        for parameter, values in of_axes.items():
+            if list(values) == NOT_STATED:
+                raise ArgumentError(f'{parameter}: not stated; expected three numbers of at least 0')
+            check_of_axes(parameter, values)
+        impedance = Impedance(
+            [*of_axes['rotational_stiffness'], *of_axes['translational_stiffness']],
+            *gains,
+            node.value('damping_ratio'),
+            [*of_axes['rotational_damping'], *of_axes['translational_damping']],
+            node.value('impedance_frame'),
+            node.value('reference_frame'),
+            (node.value('rotational_error_limit') or np.inf, node.value('translational_error_limit') or np.inf),
+        )
+        return (
+            arm.blended(lambda robot: CartesianImpedance(robot, impedance, terms)),
+            arm.blended(lambda robot: CartesianHold(robot, impedance, terms)),
+            ImpedanceLimit(arm.robot, impedance),
+        )
+
+    def _adaptive(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, PeriodLimit]:
         """Return likewise those of the adaptive law, which begin at the payload in force."""
         node, arm, terms = self._node, self._arm, self._arm.policy.terms
         settings = AdaptiveSettings(

@@ -13,6 +13,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.msg import TorqueInfo
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianImpedance, Impedance
 from robot_dynamics_ros.control.laws.joint_space_control import LAWS, Hold, JointSpaceControl
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
@@ -181,6 +182,40 @@ def test_without_trajectory_the_arm_is_held_by_pd_and_gravity(graph, start, law)
     by_hand = STIFFNESS * (A - (A + 0.03)) - DAMPING * RATE + ROBOT.gravity_torque(A + 0.03)
     assert_near(torque, by_hand)
     assert_near(torque, hold_torque(A + 0.03, RATE, A))
+
+
+IMPEDANCE = Impedance([20.0, 30.0, 40.0, 300.0, 400.0, 500.0], STIFFNESS, DAMPING, 0.9, reference_frame='local')
+OF_IMPEDANCE = {
+    'control_law': 'cartesian_impedance',
+    'rotational_stiffness': IMPEDANCE.stiffness[:3],
+    'translational_stiffness': IMPEDANCE.stiffness[3:],
+    'damping_ratio': IMPEDANCE.damping_ratio,
+    'reference_frame': IMPEDANCE.reference_frame,
+}
+
+
+def test_cartesian_impedance_follows_a_trajectory_and_holds_the_arm(graph, start):
+    law, torque, desired = CartesianImpedance(ROBOT, IMPEDANCE), np.zeros(6), np.zeros((3, 6))
+    points = [0.0, 2.0], [A, B], [RATE, REST], [REST, REST]
+    q, qd = A + 0.02, RATE - 0.05
+    with graph.parameters(NODE, **OF_IMPEDANCE, translational_error_limit=0.0, rotational_error_limit=0.0):
+        answer(graph, at(start, -1.0), A)
+        law.hold(q, qd, A, torque)
+        assert_near(answer(graph, at(start, -0.9), q, qd), torque)
+        graph.follow(NODE, ros.trajectory(NAMES, start, *zip(*points, strict=True)))
+        answer(graph, start, A)
+        for t in (0.7, 1.6, 2.5):
+            Trajectory(*points).sample(t, *desired)
+            law.torque(q, qd, desired, None, torque)
+            assert_near(answer(graph, at(start, t), q, qd), np.clip(torque, -ROBOT.limits.effort, ROBOT.limits.effort))
+
+
+def test_the_spring_of_a_cartesian_impedance_pulls_no_more_strongly_than_at_its_limit(graph, start):
+    law, torque = CartesianImpedance(ROBOT, IMPEDANCE._replace(farthest=(0.5, 0.01))), np.zeros(6)
+    with graph.parameters(NODE, **OF_IMPEDANCE, translational_error_limit=0.01):
+        answer(graph, start, A)
+        law.hold(A + 0.1, REST, A, torque)
+        assert_near(answer(graph, at(start, 0.1), A + 0.1), torque)
 
 
 def test_activated_again_the_arm_is_held_where_it_is_then(graph, start):
@@ -357,6 +392,12 @@ def test_commands_are_in_the_order_of_command_joints(graph, start):
         ({'stiffness': [-1.0]}, 'robot_dynamics_propose_gains proposes gains'),
         ({'damping': [3.0, 4.0, 3.5, 0.6, 0.7, 800.0]}, f'damping: joint {NAMES[5]!r}: 800 N m s/rad at 500 Hz'),
         ({'damping': [1.0, 1.0, 1.0, 1.0, 1.0, -1.0]}, 'damping'),
+        ({'control_law': 'cartesian_impedance'}, 'translational_stiffness: not stated'),
+        ({**OF_IMPEDANCE, 'rotational_stiffness': [-1.0]}, 'rotational_stiffness: not stated'),
+        ({**OF_IMPEDANCE, 'translational_stiffness': [1.0, 2.0]}, 'translational_stiffness: expected 3 numbers'),
+        ({**OF_IMPEDANCE, 'rotational_damping': [1.0, 2.0, -3.0]}, 'rotational_damping: expected 3 numbers'),
+        ({**OF_IMPEDANCE, 'impedance_frame': 'nose'}, "'nose'"),
+        ({**OF_IMPEDANCE, 'rotational_stiffness': [9e4] * 3}, 'sampled control is unstable from 2 on'),
     ],
 )
 def test_a_node_with_a_wrong_parameter_is_not_configured_and_says_why(configured, parameters, culprit):
@@ -364,6 +405,15 @@ def test_a_node_with_a_wrong_parameter_is_not_configured_and_says_why(configured
     assert silence.startswith('not configured: ') and culprit in silence
 
 
-def test_bandwidth_out_of_range_is_refused_when_set(graph):
-    with pytest.raises(ProcessError, match='bandwidth'):
-        graph.client.set_parameter(NODE, 'bandwidth', 0.0)
+@pytest.mark.parametrize(
+    ('name', 'value', 'culprit'),
+    [
+        ('bandwidth', 0.0, 'bandwidth'),
+        ('translational_stiffness', [1.0, 2.0], 'translational_stiffness: expected 3 numbers'),
+        ('rotational_damping', [-1.0], 'rotational_damping: expected 3 numbers'),
+        ('impedance_frame', 'nose', 'nose'),
+    ],
+)
+def test_what_is_out_of_range_is_refused_when_set(graph, name, value, culprit):
+    with pytest.raises(ProcessError, match=culprit):
+        graph.client.set_parameter(NODE, name, value)

@@ -16,6 +16,7 @@ from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.control.guards.timeout_fallback import ON_DEACTIVATE, ON_STALE
 from robot_dynamics_ros.control.laws.adaptation import ADAPTIVE
+from robot_dynamics_ros.control.laws.cartesian_impedance import IMPEDANCE
 from robot_dynamics_ros.control.laws.joint_space_control import LAWS
 from robot_dynamics_ros.control.payload.payload_gravity import LONGEST
 from robot_dynamics_ros.control.terms.compensation import TERMS
@@ -160,6 +161,10 @@ WHEN = {
     **dict.fromkeys(('control_law', 'stiffness', 'damping', 'bandwidth', 'state_rate'), 'at the next activation'),
     **dict.fromkeys(('adaptation_payload_limit', 'adaptation_rate'), 'at the next activation'),
     **dict.fromkeys(('friction_adaptation_rate', 'adaptation_dead_zone'), 'at the next activation'),
+    **dict.fromkeys(('impedance_frame', 'reference_frame', 'damping_ratio'), 'at the next activation'),
+    **dict.fromkeys(('translational_stiffness', 'rotational_stiffness'), 'at the next activation'),
+    **dict.fromkeys(('translational_damping', 'rotational_damping'), 'at the next activation'),
+    **dict.fromkeys(('translational_error_limit', 'rotational_error_limit'), 'at the next activation'),
     **dict.fromkeys(('autostart', 'description_topic'), 'at the next start of the process'),
 }
 """All others act at the next configure."""
@@ -236,7 +241,7 @@ def test_the_definitions_name_what_the_library_knows():
     assert found['on_deactivate'].choices == ON_DEACTIVATE
     assert found['preset'].choices == ('', *PRESETS)
     assert found['gravity_owner'].choices == ('', *OWNERS)
-    assert found['control_law'].choices == (*LAWS, ADAPTIVE)
+    assert found['control_law'].choices == (*LAWS, ADAPTIVE, IMPEDANCE)
     assert all(term in found['compensation'].description for term in TERMS)
     assert found['payload_gravity_ramp_time'].bounds == (0.0, LONGEST)
 

@@ -1,0 +1,340 @@
+"""Cartesian impedance: springs and dampers between a frame of the arm and where its joints' desired positions put it.
+
+    tau = J' (K e + D J de) + N' (Kp e_q + Kd N de) + term,     e_q = q_d - q,  de = qd_d - qd
+
+e is the rotation and the translation from the frame to the desired one. The rotation is 2 sin(t / 2) about its axis for
+the angle t <= pi between both attitudes, so it points the shorter way and is singular at half a turn alone; with R_e =
+R_d R' it is
+
+    e_r = (R_e - R_e')^v / sqrt(1 + tr R_e)
+
+D gives each direction in which the arm vibrates freely the same damping ratio z (double diagonalisation). With K = G G'
+and A = J M^-1 J', the eigenvalues of G' A G are the squares of the frequencies, and
+
+    D = 2 z G (G' A G)^(-1/2) G' + D_0
+
+N = 1 - M^-1 J' A^-1 J are the velocities that do not move the frame, where Kp and Kd of the joints act: the posture
+neither pushes the frame nor slows it. A + ``SLACK`` diag(A) + ``NO_MASS`` tr(A) stands for A there: where the frame
+can't move in some direction, the posture acts in that direction, too.
+
+References
+----------
+Albu-Schäffer, Ott, Frese & Hirzinger 2003, Cartesian impedance control of redundant robots: recent results with the
+DLR-light-weight-arms, ICRA, eq. 16 to 18 (D), section IV (N); Khatib 1987, eq. 36; Caccavale, Natale, Siciliano &
+Villani 1999, Six-DOF impedance control based on angle/axis representations, IEEE Trans. Robotics and Automation 15(2).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from robot_dynamics_ros import validation
+from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.joints.continuous_joints import turns
+from robot_dynamics_ros.control.laws.joint_space_control import gains
+from robot_dynamics_ros.control.laws.symmetric_eigenvalues import diagonalise
+from robot_dynamics_ros.control.terms.compensation import TERMS, friction_adder, frictionless
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.jit.kinds import Matrix, Vector
+from robot_dynamics_ros.kernels.operational_space import invert
+from robot_dynamics_ros.robot import Robot
+
+IMPEDANCE = 'cartesian_impedance'
+"""Name of the law."""
+REFERENCE_FRAMES = ('local_world_aligned', 'local')
+"""Whose axes a stiffness has: those of the base, or those of the frame."""
+ROUNDING = 1e-12
+"""Share of a matrix's largest number by which it may differ from a symmetric one without negative eigenvalues."""
+SLACK, NO_MASS = 1e-4, 1e-9
+"""Shares of diag(A) and of tr A that are added to A for the null space."""
+SOFTEST = 1e-10
+"""Smallest eigenvalue of G' A G that counts, as a share of the largest one: below it damping grows no more."""
+HALF_TURN = 1e-12
+"""Least value of 1 + tr R_e: at half a turn there is no shorter way."""
+
+
+@kernel
+def _pose_error(T, T_d, farthest, local, R_e, e):
+    """Write e (6; rad, m), rotation and translation from pose T to T_d (4, 4), in the axes of T where ``local``.
+
+    Both are at most ``farthest`` (2; rad, m) long. R_e (3, 3) is scratch.
+    """
+    # R_e = R_d R'
+    for i in range(3):
+        for j in range(3):
+            R_e[i, j] = T_d[i, 0] * T[j, 0] + T_d[i, 1] * T[j, 1] + T_d[i, 2] * T[j, 2]
+    # e_r = (R_e - R_e')^v / sqrt(1 + tr R_e)
+    half = 1.0 / np.sqrt(max(HALF_TURN, 1.0 + R_e[0, 0] + R_e[1, 1] + R_e[2, 2]))
+    e[0], e[1], e[2] = half * (R_e[2, 1] - R_e[1, 2]), half * (R_e[0, 2] - R_e[2, 0]), half * (R_e[1, 0] - R_e[0, 1])
+    e[3], e[4], e[5] = T_d[0, 3] - T[0, 3], T_d[1, 3] - T[1, 3], T_d[2, 3] - T[2, 3]
+    for part in range(2):
+        x, y, z = e[3 * part], e[3 * part + 1], e[3 * part + 2]
+        length = np.sqrt(x * x + y * y + z * z)
+        share = farthest[part] / length if length > farthest[part] else 1.0
+        x, y, z = share * x, share * y, share * z
+        if local:
+            x, y, z = (
+                T[0, 0] * x + T[1, 0] * y + T[2, 0] * z,
+                T[0, 1] * x + T[1, 1] * y + T[2, 1] * z,
+                T[0, 2] * x + T[1, 2] * y + T[2, 2] * z,
+            )
+        e[3 * part], e[3 * part + 1], e[3 * part + 2] = x, y, z
+
+
+@kernel
+def _damping(G, A, ratio, v, S, V, y, F):
+    """Write F (6) = 2 z G (G' A G)^(-1/2) G' v (6), z = ``ratio``; S, V (6, 6) and y (6) are scratch."""
+    # S = G' A G
+    for row in range(6):
+        for column in range(6):
+            V[row, column] = 0.0
+            for k in range(6):
+                V[row, column] += A[row, k] * G[k, column]
+    for row in range(6):
+        for column in range(row + 1):
+            S[row, column] = 0.0
+            for k in range(6):
+                S[row, column] += G[k, row] * V[k, column]
+            S[column, row] = S[row, column]
+    # S = V s V'
+    diagonalise(S, V)
+    largest = 0.0
+    for k in range(6):
+        F[k] = 0.0
+        largest = max(largest, S[k, k])
+    if largest == 0.0:
+        return
+    # y = G' v,  F = 2 z G V s^(-1/2) V' y
+    for k in range(6):
+        y[k] = 0.0
+        for row in range(6):
+            y[k] += G[row, k] * v[row]
+    for k in range(6):
+        x = 0.0
+        for row in range(6):
+            x += V[row, k] * y[row]
+        x *= 2.0 * ratio / np.sqrt(max(S[k, k], SOFTEST * largest))
+        for row in range(6):
+            g = 0.0
+            for column in range(6):
+                g += G[row, column] * V[column, k]
+            F[row] += g * x
+
+
+@compiled(given='q qd q_desired qd_desired term out')
+def _impedance(
+    K: Matrix, G: Matrix, D_0: Matrix, Kp: Vector, Kd: Vector, turn: Vector, farthest: Vector,
+    ratio: float, local: bool,
+    T: Matrix, T_d: Matrix, J: Matrix, M_inv: Matrix,
+    B: Matrix, A: Matrix, S: Matrix, V: Matrix, e: Vector, v: Vector, y: Vector, F: Vector, de: Vector, tau_0: Vector,
+    q: Vector, qd: Vector, q_desired: Vector, qd_desired: Vector, term: Vector, out: Vector,
+) -> None:  # fmt: skip
+    """Write out (n) = J' (K e + D J de) + N' (Kp e_q + Kd N de) + term (n); see the module.
+
+    Reads the poses T and T_d (4, 4) of the frame and of the desired one, J (6, n) and M_inv = M^-1 (n, n). J, K and D_0
+    (6, 6) are in the frame's axes where ``local``. B (6, n), A, S, V (6, 6), e, v, y, F (6), de and tau_0 (n) are
+    scratch.
+    """
+    n = out.shape[0]
+    _pose_error(T, T_d, farthest, local, S, e)
+    # v = J de,  B = J M^-1,  A = B J'
+    for k in range(n):
+        de[k] = qd_desired[k] - qd[k]
+    for row in range(6):
+        v[row] = 0.0
+        for k in range(n):
+            v[row] += J[row, k] * de[k]
+            B[row, k] = 0.0
+            for j in range(n):
+                B[row, k] += J[row, j] * M_inv[j, k]
+    for row in range(6):
+        for column in range(6):
+            A[row, column] = 0.0
+            for k in range(n):
+                A[row, column] += B[row, k] * J[column, k]
+    # F = K e + D v
+    _damping(G, A, ratio, v, S, V, y, F)
+    for row in range(6):
+        for column in range(6):
+            F[row] += K[row, column] * e[column] + D_0[row, column] * v[column]
+    # S = A^-1,  y = A^-1 v
+    trace = A[0, 0] + A[1, 1] + A[2, 2] + A[3, 3] + A[4, 4] + A[5, 5]
+    for row in range(6):
+        A[row, row] += SLACK * A[row, row] + NO_MASS * trace
+    invert(A, S)
+    for row in range(6):
+        y[row] = 0.0
+        for column in range(6):
+            y[row] += S[row, column] * v[column]
+    # tau_0 = Kp e_q + Kd N de,  N de = de - B' y
+    for k in range(n):
+        still = de[k]
+        for row in range(6):
+            still -= B[row, k] * y[row]
+        e_q = q_desired[k] - q[k]
+        if turn[k] > 0.0:
+            e_q -= turn[k] * np.floor(e_q / turn[k] + 0.5)
+        tau_0[k] = Kp[k] * e_q + Kd[k] * still
+    # tau = J' (F - A^-1 B tau_0) + tau_0 + term
+    for row in range(6):
+        v[row] = 0.0
+        for k in range(n):
+            v[row] += B[row, k] * tau_0[k]
+    for row in range(6):
+        for column in range(6):
+            F[row] -= S[row, column] * v[column]
+    for k in range(n):
+        out[k] = tau_0[k] + term[k]
+        for row in range(6):
+            out[k] += J[row, k] * F[row]
+
+
+class Impedance(NamedTuple):
+    """Springs and dampers of a frame, and those of the joints in its null space.
+
+    Attributes
+    ----------
+    stiffness : array_like, (6,) or (6, 6)
+        K, rotation first: N m/rad and N/m; a matrix is symmetric and positive semidefinite, and so is D_0.
+    posture_stiffness, posture_damping : array_like, (n,)
+        Kp and Kd, N m/rad and N m s/rad (prismatic joints: N/m, N s/m), at least 0.
+    damping_ratio : float
+        z, at least 0.
+    damping : array_like, (6,) or (6, 6)
+        D_0, which is added: N m s/rad and N s/m. In directions without stiffness there is no other damping.
+    frame : str
+        One of ``frame_names``; '' for the last link.
+    reference_frame : str
+        'local_world_aligned': the axes of K and D_0 are those of the base; 'local': those of the frame.
+    farthest : tuple of two floats
+        Rotation (rad) and distance (m) beyond which e grows no more; inf: no limit.
+    """
+
+    stiffness: Any
+    posture_stiffness: Any
+    posture_damping: Any
+    damping_ratio: float = 0.7
+    damping: Any = (0.0,) * 6
+    frame: str = ''
+    reference_frame: str = 'local_world_aligned'
+    farthest: tuple[float, float] = (np.inf, np.inf)
+
+
+class CartesianImpedance:
+    """The law of the module: ``torque`` follows a motion, ``hold`` holds a position.
+
+    ``torque`` adds M(q) qdd_d + h(q, qd) + friction(qd_d), so that the motion without contact is that of the springs
+    and dampers alone; ``hold`` adds g(q).
+
+    Parameters
+    ----------
+    robot : Robot
+        With n joints of one degree of freedom.
+    impedance : Impedance
+    terms : sequence of str
+        Gravity and friction are compensated only if they are among these terms; the robot may compensate them itself.
+
+    Raises
+    ------
+    ArgumentError
+        For a matrix that is not symmetric or not positive semidefinite, a negative number and a wrong length.
+    UnknownNameError
+        For an unknown frame.
+    """
+
+    def __init__(self, robot: Robot, impedance: Impedance, terms=TERMS):
+        n, self.frame = robot.nv, impedance.frame or robot.link_names[-1]
+        self.reference_frame = validation.choice('reference_frame', impedance.reference_frame, REFERENCE_FRAMES)
+        self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
+        K, D_0 = matrix_of('stiffness', impedance.stiffness), matrix_of('damping', impedance.damping)
+        Kp, Kd = (
+            gains('posture_stiffness', impedance.posture_stiffness, n),
+            gains('posture_damping', impedance.posture_damping, n),
+        )
+        ratio = validation.not_negative('damping_ratio', impedance.damping_ratio, (), '')
+        farthest = np.array(impedance.farthest, float)
+        if farthest.shape != (2,) or not (farthest > 0.0).all():
+            raise ArgumentError(f'farthest: expected two positive numbers, got {impedance.farthest!r:.80}')
+        start = robot.neutral()
+        self._T, self._T_d = (np.array(robot.link_pose(start, self.frame)) for _ in range(2))
+        self._J = np.array(robot.jacobian(start, self.frame, self.reference_frame))
+        self._M_inv = np.zeros((n, n))
+        robot.prepare('mass_matrix_inverse', 'inverse_dynamics', 'gravity_torque')
+        six, square = np.zeros((4, 6)), np.zeros((3, 6, 6))
+        self._impedance = bound(
+            _impedance,
+            *(K, root_of(K), D_0, Kp, Kd, turns(robot), farthest, float(ratio), self.reference_frame == 'local'),
+            *(self._T, self._T_d, self._J, self._M_inv, np.zeros((6, n)), *square, *six, np.zeros(n), np.zeros(n)),
+            then=(np.zeros(n),) * 6,
+        )
+        friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
+        self._add_friction = friction_adder(robot, friction)
+        self._term, self._still = np.zeros(n), np.zeros(n)
+
+    def torque(self, q, qd, desired, feedforward, out) -> None:
+        """Compute the torque that follows a motion.
+
+        Parameters
+        ----------
+        q, qd : ndarray, (n,)
+            Measured positions (rad, m) and velocities (rad/s, m/s).
+        desired : sequence of three ndarray, (n,)
+            q_d, qd_d and qdd_d in rad, rad/s and rad/s^2 (prismatic joints: m, m/s and m/s^2).
+        feedforward : ndarray, (n,)
+            Not used.
+        out : ndarray, (n,)
+            Receives the torque, N m (prismatic joints: N).
+        """
+        q_desired, qd_desired, qdd_desired = desired
+        # term = M qdd_d + h + friction
+        self._robot.inverse_dynamics(q, qd, qdd_desired, out=self._term)
+        self._add_friction(qd_desired, self._term, self._term)
+        self._add(q, qd, q_desired, qd_desired, out)
+
+    def hold(self, q, qd, q_hold, out) -> None:
+        """Compute the torque that holds ``q_hold`` (n, rad or m); other arguments as of ``torque``."""
+        self._robot.gravity_torque(q, out=self._term)
+        self._add(q, qd, q_hold, self._still, out)
+
+    def _add(self, q, qd, q_desired, qd_desired, out) -> None:
+        """Write the impedance and ``_term`` into ``out``."""
+        robot, frame = self._robot, self.frame
+        robot.link_pose(q, frame, out=self._T)
+        robot.link_pose(q_desired, frame, out=self._T_d)
+        robot.jacobian(q, frame, self.reference_frame, out=self._J)
+        robot.mass_matrix_inverse(q, out=self._M_inv)
+        self._impedance(q, qd, q_desired, qd_desired, self._term, out)
+
+
+class CartesianHold:
+    """Holds a position by a ``CartesianImpedance``, as a law of its own."""
+
+    def __init__(self, robot: Robot, impedance: Impedance, terms=TERMS):
+        """Make the law, with the same arguments."""
+        self._law = CartesianImpedance(robot, impedance, terms)
+
+    def torque(self, q, qd, q_hold, out) -> None:
+        """Write the torque (n, N m or N) that holds ``q_hold`` (n, rad or m) at q and qd (n) into ``out``."""
+        self._law.hold(q, qd, q_hold, out)
+
+
+def matrix_of(name: str, values) -> np.ndarray:
+    """Return six numbers or a matrix (6, 6) as a matrix; ArgumentError unless it is symmetric and not negative."""
+    matrix = np.array(values, float)
+    matrix = np.diag(matrix) if matrix.shape == (6,) else matrix
+    if matrix.shape != (6, 6) or not np.isfinite(matrix).all():
+        raise ArgumentError(f'{name}: expected six finite numbers or a matrix (6, 6), got {values!r:.80}')
+    size = np.abs(matrix).max()
+    if np.abs(matrix - matrix.T).max() > ROUNDING * size:
+        raise ArgumentError(f'{name}: expected a symmetric matrix')
+    if np.linalg.eigvalsh(matrix)[0] < -ROUNDING * size:
+        raise ArgumentError(f'{name}: expected a matrix without negative eigenvalues, or numbers of at least 0')
+    return 0.5 * (matrix + matrix.T)
+
+
+def root_of(matrix: np.ndarray) -> np.ndarray:
+    """Return G (6, 6) with G G' = ``matrix``, which is symmetric without negative eigenvalues."""
+    values, vectors = np.linalg.eigh(matrix)
+    return vectors * np.sqrt(np.maximum(values, 0.0))

@@ -1,0 +1,124 @@
+"""Impedance limits: longest stable sampling period of a Cartesian impedance, over the configurations of a robot.
+
+What ``gain_limits`` says holds for the matrices of the joints that the impedance makes at q,
+
+    D_q = J' D J + N' Kd N     and     K_q = J' K J + N' Kp N:
+
+the largest eigenvalue of T M^-1 D_q has to be below 2, and T / 2 x' K_q x below x' D_q x for every x, where viscous
+friction of the joints counts as D_q.
+"""
+
+import numpy as np
+
+from robot_dynamics_ros.control.laws.cartesian_impedance import (
+    NO_MASS,
+    SLACK,
+    SOFTEST,
+    CartesianImpedance,
+    Impedance,
+    matrix_of,
+    root_of,
+)
+from robot_dynamics_ros.control.laws.gain_limits import LIMIT, inverses, lightest_configurations
+from robot_dynamics_ros.robot import Robot
+
+FREE = 1e-9
+"""Share of the largest damping below which a direction of the joints has none."""
+
+
+class ImpedanceLimit:
+    """Longest sampling period of a Cartesian impedance.
+
+    Parameters
+    ----------
+    robot : Robot
+        With joints of one degree of freedom; a payload only adds inertia, so it is judged without one.
+    impedance : Impedance
+
+    Attributes
+    ----------
+    period : float
+        Periods (s) below this one are within the limit; ``inf`` without stiffness and damping, 0 for a stiffness
+        without damping.
+
+    Raises
+    ------
+    ArgumentError
+        As ``CartesianImpedance``, and for a robot with a joint that has no inertia.
+    """
+
+    def __init__(self, robot: Robot, impedance: Impedance):
+        law = CartesianImpedance(robot, impedance)
+        self._robot, self._frame, self._reference_frame = robot, law.frame, law.reference_frame
+        self._K, self._D_0 = matrix_of('stiffness', impedance.stiffness), matrix_of('damping', impedance.damping)
+        self._G, self._ratio = root_of(self._K), impedance.damping_ratio
+        self._Kp, self._Kd = np.array(impedance.posture_stiffness, float), np.array(impedance.posture_damping, float)
+        q = lightest_configurations(robot, self._eigenvalues)
+        stiffness, damping, M_inverse = self._of_joints(q)
+        self._eigenvalue = float(_largest(damping, M_inverse).max())
+        damping = damping + np.diag(robot.friction.viscous)
+        self._spring = max(map(_largest_of_springs, stiffness, damping))
+        self.period = min(LIMIT / each if each else np.inf for each in (self._eigenvalue, self._spring))
+
+    def fault(self, period: float) -> str:
+        """Return why the impedance is refused at a sampling ``period`` (s), '' if it is not."""
+        if period < self.period:
+            return ''
+        if self._spring == np.inf:
+            return (
+                'damping_ratio: a stiffness without damping in its direction is unstable at any rate; choose 0.7, or '
+                'state translational_damping and rotational_damping'
+            )
+        rate = f'a rate above {1.0 / self.period:.4g} Hz'
+        if self._eigenvalue >= self._spring:
+            return (
+                f'translational_stiffness, rotational_stiffness: at {1.0 / period:.4g} Hz damping times period over '
+                f'inertia (largest eigenvalue of T M^-1 D) is {period * self._eigenvalue:.3g} for frame '
+                f'{self._frame!r}, and sampled control is unstable from {LIMIT:g} on; lower stiffness or '
+                f'damping_ratio, or use {rate}'
+            )
+        return (
+            f'damping_ratio: at {1.0 / period:.4g} Hz half of stiffness times period is '
+            f'{0.5 * period * self._spring:.3g} of the damping for frame {self._frame!r}, and sampled control may be '
+            f'unstable from 1 on; raise the damping ratio, lower the stiffness, or use {rate}'
+        )
+
+    def _eigenvalues(self, q: np.ndarray) -> np.ndarray:
+        """Return the largest eigenvalue of M^-1 D_q (count,), 1/s, at positions (count, n)."""
+        _, damping, M_inverse = self._of_joints(q)
+        return _largest(damping, M_inverse)
+
+    def _of_joints(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return K_q, D_q and M^-1 (count, n, n) at positions (count, n)."""
+        J, M_inverse = self._robot.jacobian(q, self._frame, self._reference_frame), inverses(self._robot, q)
+        transposed = np.swapaxes(J, 1, 2)
+        B = J @ M_inverse
+        A = B @ transposed
+        # D = 2 z G (G' A G)^(-1/2) G' + D_0
+        values, vectors = np.linalg.eigh(self._G.T @ A @ self._G)
+        softest = np.maximum(SOFTEST * values[:, -1:], np.finfo(float).tiny)
+        W = self._G @ vectors / np.sqrt(np.sqrt(np.maximum(values, softest)))[:, None]
+        D = 2.0 * self._ratio * W @ np.swapaxes(W, 1, 2) + self._D_0
+        # N = 1 - M^-1 J' A^-1 J
+        diagonal = np.diagonal(A, axis1=1, axis2=2)
+        added = SLACK * diagonal + NO_MASS * diagonal.sum(axis=1, keepdims=True)
+        N = np.eye(self._robot.nv) - np.swapaxes(B, 1, 2) @ np.linalg.solve(A + added[:, None] * np.eye(6), J)
+        posture = np.swapaxes(N, 1, 2)
+        return transposed @ self._K @ J + posture * self._Kp @ N, transposed @ D @ J + posture * self._Kd @ N, M_inverse
+
+
+def _largest(damping: np.ndarray, M_inverse: np.ndarray) -> np.ndarray:
+    """Return the largest eigenvalue of M^-1 D (count,) for matrices (count, n, n), by a symmetric one."""
+    C = np.linalg.cholesky(M_inverse)
+    return np.linalg.eigvalsh(np.swapaxes(C, 1, 2) @ damping @ C)[:, -1]
+
+
+def _largest_of_springs(stiffness: np.ndarray, damping: np.ndarray) -> float:
+    """Return the largest x' K x / x' D x, 1/s, for matrices (n, n); inf for a spring without damping."""
+    values, vectors = np.linalg.eigh(damping)
+    damped = values > FREE * values[-1]
+    free = vectors[:, ~damped]
+    if np.abs(free.T @ stiffness @ free).max(initial=0.0) > FREE * np.abs(stiffness).max(initial=0.0):
+        return np.inf
+    W = vectors[:, damped] / np.sqrt(values[damped])
+    return float(np.linalg.eigvalsh(W.T @ stiffness @ W)[-1]) if damped.any() else 0.0

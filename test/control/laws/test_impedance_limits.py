@@ -1,0 +1,87 @@
+"""A Cartesian impedance and the sampling period: the limit of stability, and what it is judged by."""
+
+from support.robots.small_robots import AUBO, joint, link, one, robot
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianHold, Impedance
+from robot_dynamics_ros.control.laws.gain_limits import SamplingLimit
+from robot_dynamics_ros.control.laws.impedance_limits import ImpedanceLimit
+from robot_dynamics_ros.errors import ArgumentError
+
+STIFFNESS = [30.0, 30.0, 30.0, 800.0, 800.0, 800.0]
+
+
+def impedance_of(arm, stiffness=STIFFNESS, posture=(0.0, 0.0), **more):
+    return Impedance(stiffness, *(np.full(arm.nv, gain) for gain in posture), **more)
+
+
+@pytest.mark.parametrize('reference_frame', ['local_world_aligned', 'local'])
+def test_its_matrices_are_the_derivatives_of_the_torque(reference_frame):
+    """D_q = -d tau / d qd, and without a posture K_q = -d tau / d q where the arm is where it is held."""
+    for posture in ((0.0, 0.0), (0.0, 3.0)):
+        impedance = impedance_of(AUBO, posture=posture, damping=np.full(6, 0.4), reference_frame=reference_frame)
+        limit, law = ImpedanceLimit(AUBO, impedance), CartesianHold(AUBO, impedance, terms=())
+        q, still, out = np.array([0.3, -0.8, 1.1, 0.4, 0.9, 0.1]), np.zeros(6), np.empty(6)
+        (K_q,), (D_q,), _ = limit._of_joints(q[None])
+        for k, direction in enumerate(np.eye(6)):
+            law.torque(q, direction, q, out)
+            np.testing.assert_allclose(-out, D_q[:, k], rtol=1e-6, atol=1e-6 * np.abs(D_q).max())
+            law.torque(q + 1e-6 * direction, still, q, out)
+            np.testing.assert_allclose(-1e6 * out, K_q[:, k], rtol=1e-4, atol=1e-4 * np.abs(K_q).max())
+
+
+def test_of_one_joint_it_is_that_of_the_joints_gains():
+    """About z, where a rotational stiffness is that of the joint: D = 2 z sqrt(K I)."""
+    arm = one()
+    inertia, K = arm.mass_matrix(np.zeros(1))[0, 0], 40.0
+    for ratio in (0.1, 0.7, 1.0):
+        found = ImpedanceLimit(arm, impedance_of(arm, [0, 0, K, 0, 0, 0], damping_ratio=ratio))
+        expected = SamplingLimit(arm, [K], [2.0 * ratio * np.sqrt(K * inertia)])
+        assert found.period == pytest.approx(expected.period, rel=1e-6)
+
+
+@pytest.mark.parametrize('ratio', [0.7, 1.0, 0.2])
+def test_sampled_control_is_stable_below_its_period_and_unstable_far_above(ratio):
+    """The exact step of q and qd where the torque is held for a period, at 300 positions."""
+    limit = ImpedanceLimit(AUBO.with_friction(viscous=0.0), impedance_of(AUBO, posture=(0.0, 2.0), damping_ratio=ratio))
+    positions = np.random.default_rng(1).uniform(-2.5, 2.5, (300, 6))
+    stiffness, damping, M_inverse = limit._of_joints(positions)
+
+    def radius(period):
+        found = 0.0
+        for K, D, M_inv in zip(stiffness, damping, M_inverse, strict=True):
+            stiff, damped, every = M_inv @ K, M_inv @ D, np.eye(6)
+            step = np.block(
+                [
+                    [every - 0.5 * period**2 * stiff, period * every - 0.5 * period**2 * damped],
+                    [-period * stiff, every - period * damped],
+                ]
+            )
+            found = max(found, np.abs(np.linalg.eigvals(step)).max())
+        return found
+
+    assert radius(0.98 * limit.period) < 1.0 + 1e-9
+    assert radius(3.0 * limit.period) > 1.0
+
+
+def test_without_stiffness_and_damping_every_period_is_within_the_limit():
+    assert ImpedanceLimit(AUBO, impedance_of(AUBO, np.zeros(6))).period == np.inf
+    assert ImpedanceLimit(AUBO, impedance_of(AUBO, np.zeros(6))).fault(1.0) == ''
+
+
+def test_a_fault_says_what_to_change():
+    soft = ImpedanceLimit(AUBO, impedance_of(AUBO))
+    assert soft.fault(0.99 * soft.period) == ''
+    assert "for frame 'wrist3_Link', and sampled control is unstable from 2 on" in soft.fault(1.01 * soft.period)
+    lightly = ImpedanceLimit(AUBO.with_friction(viscous=0.0), impedance_of(AUBO, damping_ratio=0.01))
+    assert 'raise the damping ratio' in lightly.fault(0.02)
+    none = ImpedanceLimit(AUBO.with_friction(viscous=0.0), impedance_of(AUBO, damping_ratio=0.0))
+    assert none.period == 0.0 and 'unstable at any rate' in none.fault(1e-6)
+
+
+def test_a_joint_without_inertia_is_refused():
+    arm = robot(link('base'), link('a'), joint('j', 'base', 'a'))
+    with pytest.raises(ArgumentError, match='no inertia'):
+        ImpedanceLimit(arm, impedance_of(arm))
