@@ -4,7 +4,10 @@ from dataclasses import dataclass, field
 from random import Random
 
 import numpy as np
+from impedance import PARAMETERS
 from robots import Arm, arms
+
+from robot_dynamics_ros.control.laws.cartesian_impedance import IMPEDANCE
 
 TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
 OF_ROBOT = {
@@ -74,7 +77,14 @@ class TorqueSettings:
         own = {name: value for name, value in vars(self).items() if name != 'kind'}
         own |= {'rate_limit': [self.rate_limit], 'compensation': list(self.compensation) or ['']}
         gains = {'stiffness': STIFFNESS.tolist(), 'damping': DAMPING.tolist(), 'bandwidth': BANDWIDTH}
-        return {**own, **gains, 'state_rate': 500.0, 'adaptation_payload_limit': 10.0, 'adaptation_rate': 0.01}
+        return {
+            **own,
+            **gains,
+            **PARAMETERS,
+            'state_rate': 500.0,
+            'adaptation_payload_limit': 10.0,
+            'adaptation_rate': 0.01,
+        }
 
 
 @dataclass
@@ -135,7 +145,7 @@ def drawn(random: Random) -> Settings:
     forward.preset = choice(('', '', '', 'sim', 'monitor_only', 'franka', 'kuka_fri'))
     if forward.preset == '':
         forward.compensation = choice(((), (), ('gravity',), ('gravity', 'inertia'), ('inertia', 'friction')))
-    controller.control_law = choice(('pd_feedforward',) * 3 + ('pd', 'computed_torque', *NEEDS_GRAVITY))
+    controller.control_law = choice(('pd_feedforward',) * 3 + ('pd', 'computed_torque', IMPEDANCE, *NEEDS_GRAVITY))
     controller.preset = choice(('', '', '', 'sim', 'franka', 'ur_direct_torque', 'kuka_fri'))
     if controller.control_law in NEEDS_GRAVITY and controller.gravity_owner == 'robot':
         controller.preset = ''

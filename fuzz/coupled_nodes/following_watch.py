@@ -7,11 +7,13 @@ the documentation leaves open where the arm is held, all positions that may be a
 from functools import partial
 
 import numpy as np
+from impedance import impedance_torque
 from load import SECOND
 from node_settings import ADAPTIVE, BANDWIDTH, DAMPING, FEEDFORWARD, OF_ROBOT, STIFFNESS
 from torque_watch import SHORTEST, Option, State, TorqueWatch
 
 from coupled_nodes.plan import DOUBT, STREAM, Plan
+from robot_dynamics_ros.control.laws.cartesian_impedance import IMPEDANCE
 
 INTERRUPTION = 1.0
 """Time without a torque that ends a motion, s."""
@@ -251,10 +253,11 @@ class ControllerWatch(FollowingWatch):
 
     def loaded(self, kind: str, torque, of=None) -> Option:
         """Return the torque with the payload and gravity of now; with law adaptive, a range of torques about it."""
-        if self.settings.control_law != ADAPTIVE:
+        law = self.settings.control_law
+        if law in (ADAPTIVE, IMPEDANCE) and self.load.ramps['payload_state'].share(self.nodes.now) < 1.0:
+            return self.any(kind, of)  # not linear in the payload
+        if law != ADAPTIVE:
             return super().loaded(kind, torque, of)
-        if self.load.ramps['payload_state'].share(self.nodes.now) < 1.0:
-            return self.any(kind, of)
         option = super().loaded(kind, torque, of)
         room = ADAPTED * np.abs(option.low).max()
         return option._replace(low=option.low - room, high=option.high + room)
@@ -326,10 +329,13 @@ class ControllerWatch(FollowingWatch):
         law, arm, error = self.settings.control_law, self.arm, self.arm.distance(q, state.q)
         load = load if 'gravity' in self.settings.terms else (load[0], WEIGHTLESS)
         friction = arm.friction(qd) if 'friction' in self.settings.terms else 0.0
+        if law == IMPEDANCE:
+            term = arm.inverse_dynamics(state.q, state.qd, qdd, load) + friction
+            return self._impedance(state, q, qd, load) + term
         if law == 'computed_torque':
             wanted = qdd + BANDWIDTH**2 * error + 2.0 * BANDWIDTH * (qd - state.qd)
             return arm.inverse_dynamics(state.q, state.qd, wanted, load) + friction
-        torque = self._feedback(state, q, qd) + added
+        torque = self._feedback(state, q, qd, load) + added
         if law == ADAPTIVE:
             rate = STIFFNESS / DAMPING
             qd_r, qdd_r = qd + rate * error, qdd + rate * (qd - state.qd)
@@ -341,8 +347,12 @@ class ControllerWatch(FollowingWatch):
         still = np.zeros(self.arm.n)
         if self.settings.control_law == ADAPTIVE:
             return self._along(state, position, still, still, 0.0, load)
-        torque = self._feedback(state, position, still)
+        springs = self._impedance if self.settings.control_law == IMPEDANCE else self._feedback
+        torque = springs(state, position, still, load)
         return torque + (self.arm.gravity_torque(state.q, load) if 'gravity' in self.settings.terms else 0.0)
 
-    def _feedback(self, state: State, q, qd) -> np.ndarray:
+    def _impedance(self, state: State, q, qd, load) -> np.ndarray:
+        return impedance_torque(self.arm, state.q, state.qd, (q, qd), (STIFFNESS, DAMPING), load[0])
+
+    def _feedback(self, state: State, q, qd, _load) -> np.ndarray:
         return STIFFNESS * self.arm.distance(q, state.q) + DAMPING * (qd - state.qd)
