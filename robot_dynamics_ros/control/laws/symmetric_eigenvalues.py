@@ -1,4 +1,4 @@
-"""Eigenvalues of a small symmetric matrix by Jacobi rotations (Golub & Van Loan 2013, section 8.5.3)."""
+"""Eigenvalues of a small symmetric matrix by Jacobi rotations (Golub & Van Loan 2013, section 8.5)."""
 
 import numpy as np
 
