@@ -22,7 +22,7 @@ BEGINNING = 1000 * SECOND
 """Simulated time at which a graph begins, ns."""
 HANDED_OVER = (
     *('payload_state', 'gravity_state', 'payload_in_force', 'gravity_in_force'),
-    *('feedforward_torque/info', 'gravity_torque/info'),
+    *('feedforward_torque/info', 'gravity_torque/info', 'feedforward_torque/held'),
 )
 """Topics that are delivered to other nodes immediately; the caller delivers all others."""
 WORDS = HANDED_OVER[2:4]

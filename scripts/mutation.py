@@ -139,8 +139,8 @@ def main() -> int:
 
 def _judge(folder: str, sample: int | None, seed: int) -> int:
     """Run the mutants of a folder; return 1 if too few are detected."""
-    sources = sorted(Path(PACKAGE, folder).glob('*.py'))
-    tests = sorted(str(path) for name in FOLDERS[folder] for path in Path('test', name).glob('test_*.py'))
+    sources = sorted(Path(PACKAGE, folder).rglob('*.py'))
+    tests = sorted(str(path) for name in FOLDERS[folder] for path in Path('test', name).rglob('test_*.py'))
     tried = [mutant for source in sources for mutant in mutants(str(source))]
     total = len(tried)
     if sample is not None and sample < total:

@@ -68,6 +68,11 @@ class FollowingWatch(TorqueWatch):
             plan.stream_after(before, now)
         self.plans.append(plan)
 
+    def arm_is_held(self) -> None:
+        """Know that another node holds the arm: what follows now may begin where the arm is."""
+        for plan in self.plans:
+            plan.leads_nobody |= plan.begun
+
     def motion(self, stamp: int) -> np.ndarray | None:
         """Return the motion (3, n) of the followed trajectory that is expected at a stamp; None without one."""
         return next((plan.expected(stamp) for plan in self.plans if plan.begun), None)
@@ -112,7 +117,8 @@ class FollowingWatch(TorqueWatch):
         """Let a trajectory begin at the reference in force: of the one before, or of no motion."""
         before = next((each for each in self.plans if each.begun), None)
         is_pause = self.pause(state.stamp)[0] > 2.0 * self.nodes.settings.period + 1e-3
-        starts = self.references(plan, state) if before is None or is_pause else []
+        is_free = before is None or is_pause or before.leads_nobody
+        starts = self.references(plan, state) if is_free else []
         if before is not None:  # straight lines jump to another velocity at their ends
             starts.append(before.at(state.stamp)[:2])
         plan.begin(state.stamp, starts, before)

@@ -13,6 +13,7 @@ from std_msgs.msg import String
 from torque_watch import LooseWatch, TorqueWatch
 
 from coupled_nodes.following_watch import ControllerWatch, FeedforwardWatch
+from robot_dynamics_ros.nodes.inputs.held_topic import TOPIC as HELD
 
 
 class NotUpError(Exception):
@@ -41,8 +42,10 @@ class Graph:
         self._file = {'payload_file': str(folder / 'payload.yaml')} if self.settings.payload_file else {}
 
     def received(self, name: str, topic: str, message) -> None:
-        """Record that a node received a payload or gravity."""
+        """Record that a node received a payload or gravity, or that the arm is held."""
         watch = self.watches.get(name)
+        if topic == HELD and isinstance(watch, FeedforwardWatch):
+            watch.arm_is_held()
         if watch is not None and watch.configured and topic in TOPICS:
             watch.follow_load(topic, message)
             self.server.known_to_nodes(topic, message)

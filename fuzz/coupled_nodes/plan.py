@@ -34,6 +34,7 @@ class Plan:
         self.latest = self.end + self.is_point * round(STREAM * SECOND)  # time of its reception
         self.due: int | None = None  # stamp of the first state at or after the start
         self.sure, self.begun, self.joined, self.apart = True, False, False, False
+        self.leads_nobody = False  # another node holds the arm since it began
         self.early = self.start  # from when on it may be followed
         self.alike = {self.start}  # starts of points of the same stream, whose torques may be added to each other
         velocity, acceleration = self._fastest()

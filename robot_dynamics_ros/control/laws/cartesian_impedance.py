@@ -20,8 +20,8 @@ can't move in some direction, the posture acts in that direction, too.
 References
 ----------
 Albu-Schäffer, Ott, Frese & Hirzinger 2003, Cartesian impedance control of redundant robots: recent results with the
-DLR-light-weight-arms, ICRA (D by double diagonalisation, N); Khatib 1987, eq. 36; Caccavale, Natale, Siciliano & Villani
-1999, Six-DOF impedance control based on angle/axis representations, IEEE Trans. Robotics and Automation 15(2).
+DLR-light-weight-arms, ICRA (D by double diagonalisation, N); Khatib 1987, eq. 36; Caccavale, Natale, Siciliano &
+Villani 1999, Six-DOF impedance control based on angle/axis representations, IEEE Trans. Robotics and Automation 15(2).
 """
 
 from typing import Any, NamedTuple

@@ -18,10 +18,19 @@ class HoldPosition:
     where a joint is further from it than the tolerance: the arm was moved meanwhile, and must not leap back.
     """
 
-    def __init__(self, robot: Robot, tolerance: float, report: Callable[[str], object]):
-        """Set the ``tolerance`` in rad or m, 0: no limit; ``report`` is called with the reason for a displacement."""
+    def __init__(
+        self,
+        robot: Robot,
+        tolerance: float,
+        report: Callable[[str], object],
+        measured: Callable[[int], object] = lambda stamp: None,
+    ):
+        """Set the ``tolerance`` in rad or m, 0: no limit; ``report`` is called with the reason for a displacement.
+
+        ``measured`` is called with the stamp (ns) of each state at which the position is measured.
+        """
         self.position = np.zeros(robot.nv)
-        self._names, self._turn, self._report = robot.joint_names, turns(robot), report
+        self._names, self._turn, self._report, self._measured = robot.joint_names, turns(robot), report, measured
         self._tolerance = tolerance or np.finfo(float).max
         self._holds = False
         self.interruptions = self.displacements = 0
@@ -53,6 +62,7 @@ class HoldPosition:
             return
         self.position[:] = state.q
         self._holds = True
+        self._measured(state.stamp)
 
     def _ends_after(self, state: MeasuredState) -> bool:
         """Return whether the position is measured again after the pause before ``state``; count and report it."""

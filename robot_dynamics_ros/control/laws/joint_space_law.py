@@ -1,5 +1,6 @@
 """Joint-space law of ``torque_controller``: follows the trajectory, or holds the measured position."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -24,6 +25,9 @@ class FeedforwardSource(Protocol):
     apart: Result | None
     """The last fault, where it is that the torque leads to the same trajectory from elsewhere."""
 
+    def moves(self, stamp: int) -> bool:
+        """Return whether there is a torque of a motion, not one at rest, for the state of ``stamp`` (ns)."""
+
     def fault(self, stamp: int, plan: Followed | None) -> Result | None:
         """Return why there is no torque along ``plan`` for the state of ``stamp`` (ns), or None if there is one."""
 
@@ -35,6 +39,8 @@ class JointSpaceLaw:
     torque, at most for the age limit of that torque; where one trajectory replaces another one, the one before goes on
     meanwhile. A motion that was being followed is not held: without a feedforward torque there is no torque at all,
     and after an ``INTERRUPTION`` the motion ends and the arm is held where it is.
+    While the arm is held and the torque is that of another motion, or a trajectory waits for its torque, for longer
+    than the age limit, ``tell`` says so at each state.
     After the last point of a trajectory the arm is held there, without any feedforward torque; where the torque was
     missing before, it is held where it is, and does not leap to the last point.
     """
@@ -47,16 +53,20 @@ class JointSpaceLaw:
         hold: PayloadBlender,
         feedforward: FeedforwardSource | None,
         position: HoldPosition,
+        tell: Callable[[int], object] = lambda stamp: None,
     ):
         """Follow ``desired`` (3, n), which ``source`` writes.
 
         ``control`` and ``hold`` blend a ``JointSpaceControl`` and a ``Hold``; the latter holds ``position``.
-        ``feedforward`` is None if ``control`` uses none.
+        ``feedforward`` is None if ``control`` uses none. ``tell`` is called with the stamp (ns) of each state at which
+        the arm is held while the other node may move.
         """
         self._source, self._desired = source, tuple(desired)  # views, made once
         self._control, self._hold, self._feedforward = control, hold, feedforward
         self._hold_position, self._zeros = position, np.zeros(desired.shape[1])
         self.reference: np.ndarray = position.position
+        self._tell = tell
+        self._apart_since: int | None = None  # stamp since which the other node may move where this one holds, ns
         self._lost: Result | None = None  # why the feedforward torque of the present motion is missing
 
     def stop_following(self) -> None:
@@ -120,6 +130,15 @@ class JointSpaceLaw:
             self._source.refuse(plan, fault.reason)
         return False
 
+    def _watch(self, feedforward: FeedforwardSource, stamp: int) -> None:
+        """Tell that the arm is held while the torque is that of another motion, or a trajectory waits for its own."""
+        if not (self._source.waits or feedforward.moves(stamp)):
+            self._apart_since = None
+        elif self._apart_since is None:
+            self._apart_since = stamp
+        elif stamp - self._apart_since > feedforward.age_limit:
+            self._tell(stamp)
+
     def _hold_end(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque that holds the arm at the last point of the trajectory."""
         end = self._desired[0]
@@ -131,6 +150,8 @@ class JointSpaceLaw:
     def _hold_at(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque that holds the arm at the hold position."""
         self._hold_position.update(state)
+        if self._feedforward is not None:
+            self._watch(self._feedforward, state.stamp)
         self.reference = self._hold_position.position
         self._hold.torque(state.time, state.q, state.qd, self._hold_position.position, out=out)
         return TORQUE

@@ -38,7 +38,9 @@ class Followed:
     first state at or after the start, ns; ``in_force``, it has replaced the trajectory before it; ``begun``, its motion
     was sampled; ``dropped``, the reason why it is not followed any more; ``is_assumed``, it begins where another node
     is assumed to hold or move the arm; ``stretched``, the joint for whose limits, and by how many s, the lead is longer
-    than asked; ``apart``, why a feedforward torque was that of another lead. The other one writes ``is_replaced``:
+    than asked; ``apart``, why a feedforward torque was that of another lead; ``since``, stamp of the first state of the
+    motions that led into each other up to this one, ns; ``leads_nobody``, another node holds the arm since then. The
+    other thread writes ``is_replaced``:
     another one came before it was in force; and ``later_than``, the start of an earlier copy of the same trajectory,
     ns.
     """
@@ -69,8 +71,8 @@ class Followed:
         self._expect = bound(sample, *segments, *self.expected, then=(0.0,))
         self.first_time, self._last_time = float(segments.starts[0]), float(segments.starts[-1])
         self.has_state = self.in_force = self.begun = self.is_replaced = False
-        self.due_since = self.later_than = 0
-        self.is_assumed = False
+        self.due_since = self.later_than = self.since = 0
+        self.is_assumed = self.leads_nobody = False
         self.dropped: Result | None = None
         self.apart: Result | None = None
         self.stretched: tuple[int, float] | None = None

@@ -16,14 +16,6 @@ whatever the velocity of the other node, q' is no further beside the way from q 
 Once this does not hold, q' and qd' have to be those of the trajectory itself as well, or of the lone point at rest: the
 other node's lead is over, and its acceleration in no torque. In a stream no lead is over before the next one begins,
 and each point is judged anew.
-
-Where the other node was in motion along a trajectory that this one does not follow, its lead to the next one begins
-there, so it has to be over from the first torque on, unless this node begins in motion as well and at that velocity, to
-half of it. In a stream the lead is over when
-
-    |q' - q_t| <= STREAM_POSITION + L |qd_t|     and     |qd' - qd_t| <= STREAM_VELOCITY + |qd_t| / 2
-
-at a point that has a velocity, its own or that between its neighbours.
 """
 
 import numpy as np
@@ -42,10 +34,6 @@ POSITION = 0.1
 """rad or m: position errors of a held arm are smaller; the gravity torque of a motion so far away moves it likewise."""
 VELOCITY = 0.6
 """rad/s or m/s, of a lead of 0.3 s from ``POSITION`` away: shorter ones begin on the trajectory."""
-STREAM_POSITION, STREAM_VELOCITY = 0.001, 0.01
-"""rad or m, rad/s or m/s, by which a motion differs from a stream that is noisy."""
-MOVES = 0.1
-"""rad/s or m/s of a joint of an arm that is in motion."""
 AGREES = -1
 """Result of ``_apart``: no joint is."""
 
@@ -92,16 +80,6 @@ class MotionAgreement:
         then = np.zeros((3, n)), np.zeros((2, n)), 0.0, 0.0, False
         self._apart = bound(_apart, self._turn, limits[1], desired, then=then)
         self._lag = LONGEST_GAP_NS * 1e-9
-        self._comes_from_elsewhere = False
-
-    def forget(self) -> None:
-        """Forget where the other node was, as at activation."""
-        self._comes_from_elsewhere = False
-
-    def comes_from(self, motion: np.ndarray) -> None:
-        """Note that the other node leaves the ``motion`` (2, n) of a trajectory that this one does not follow."""
-        if np.abs(motion[1]).max() > STREAM_VELOCITY:
-            self._comes_from_elsewhere = True
 
     def fault(self, plan: Followed, stamp: int, motion: np.ndarray, of: int) -> Result | None:
         """Return why a torque along ``motion`` (2, n), q and qd at ``of`` (ns), is not one along ``plan``; None: it is.
@@ -113,13 +91,9 @@ class MotionAgreement:
         expected, point = plan.expect(plan.time(of)), plan.point
         lone = point is not None and not point.period
         joint = self._apart(expected, motion, 2.0 if plan.begun else 1.0, self._lag if point else 0.0, lone)
-        streamed = point is not None and not lone
-        elsewhere = self._comes_from_elsewhere and not self._moves_alike(motion[1])
-        if joint == AGREES and (elsewhere or (plan.apart is not None and not streamed)):
-            joint = self._leads(plan, expected, motion)
-        if joint == AGREES:
-            self._comes_from_elsewhere = False
-        elif plan.apart is None:
+        if joint == AGREES and plan.apart is not None and (point is None or lone):
+            joint = self._leads(expected[:2] if point is None else point.end, motion)
+        if joint != AGREES and plan.apart is None:
             plan.apart = self._other_lead(joint, motion)
         if plan.begun and of != stamp:
             plan.sample_at(stamp)
@@ -135,21 +109,8 @@ class MotionAgreement:
             'where the arm is',
         )
 
-    def _moves_alike(self, velocity: np.ndarray) -> bool:
-        """Return whether this node is in motion, and at this velocity (n) to half of it."""
-        qd = self._desired[1]
-        return bool(np.abs(qd).max() > MOVES and (np.abs(velocity - qd) <= STREAM_VELOCITY + 0.5 * np.abs(qd)).all())
-
-    def _leads(self, plan: Followed, expected: np.ndarray, motion: np.ndarray) -> int:
-        """Return a joint whose ``motion`` (2, n) is not that without a lead, ``expected`` (3, n), or AGREES."""
-        point, (position, velocity) = plan.point, expected[:2]
-        near = slow = np.full_like(velocity, ALREADY_THERE)
-        if point is not None and point.period:
-            near, slow = STREAM_POSITION + self._lag * np.abs(velocity), STREAM_VELOCITY + 0.5 * np.abs(velocity)
-        elif point is not None:
-            position, velocity = point.end
-        away = np.abs(nearest(motion[0] - position, self._turn))
-        if point is not None and point.period and point.is_beginning:
-            return int(np.argmax(away))
-        leads = (away > near) | (np.abs(motion[1] - velocity) > slow)
+    def _leads(self, trajectory: np.ndarray, motion: np.ndarray) -> int:
+        """Return a joint whose ``motion`` (2, n) is not that of the ``trajectory`` (2, n) itself, or AGREES."""
+        away = np.array([nearest(motion[0] - trajectory[0], self._turn), motion[1] - trajectory[1]])
+        leads = (np.abs(away) > ALREADY_THERE).any(axis=0)
         return int(np.argmax(leads)) if leads.any() else AGREES

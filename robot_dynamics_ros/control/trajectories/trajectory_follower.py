@@ -38,8 +38,8 @@ class TrajectoryFollower:
     the future, the distance to it may also be as large as the velocity limit allows in the remaining time. Positions of
     continuous joints are compared modulo a turn. After an ``INTERRUPTION`` no trajectory that had begun goes on.
 
-    One thread calls ``follow`` and ``set_back``, others the other methods. A trajectory is prepared before the thread
-    that follows sees it: what is handed over is one reference.
+    One thread calls ``follow``, ``held_since`` and ``set_back``, others the other methods. A trajectory is prepared
+    before the thread that follows sees it: what is handed over is one reference.
 
     Attributes
     ----------
@@ -47,6 +47,8 @@ class TrajectoryFollower:
         What the last state followed.
     rests : bool
         Whether that state was after the last point.
+    waits : bool
+        Whether at that state a trajectory was due that did not begin.
     unreached : str
         Why a newer trajectory was refused that this one goes on instead of; '' for none.
     prepare : callable
@@ -81,7 +83,7 @@ class TrajectoryFollower:
         self._plans: tuple[Followed, ...] = ()
         self._receiving = threading.Lock()
         self.plan: Followed | None = None
-        self.rests, self.unreached = False, ''
+        self.rests, self.waits, self.unreached = False, False, ''
         self.prepare: Callable[[Followed], object] = lambda plan: None
         self.may_begin: Callable[[Followed, int, bool], bool] = lambda plan, stamp, newer_waits: True
         self.announce: Callable[[Followed], bool] = lambda plan: True
@@ -149,9 +151,17 @@ class TrajectoryFollower:
                 plan.in_force = True
                 self._drop(plan, CLOCK_SET_BACK)
 
+    def held_since(self, stamp: int) -> None:
+        """Know that another node holds the arm since the state of ``stamp`` (ns): no motion from before leads it.
+
+        It goes on, and the next one does not begin there. The thread that follows calls this.
+        """
+        for plan in self._plans:
+            plan.leads_nobody |= plan.begun and plan.since <= stamp
+
     def follow(self, state: MeasuredState) -> Result:
         """Write the desired motion for ``state`` and return ``TORQUE``, or return why there is none."""
-        plans, self._newest = self._plans, state.stamp
+        plans, self._newest, self.waits = self._plans, state.stamp, False
         if not plans:
             self.plan = None
             return NO_TRAJECTORY
@@ -224,7 +234,7 @@ class TrajectoryFollower:
 
     def _due(self, plans: tuple[Followed, ...], state: MeasuredState, before: Followed | None) -> Followed | None:
         """Return the trajectory that is in force at ``state``, or may begin there in place of ``before``."""
-        found, newer_waits, stamp = None, False, state.stamp
+        found, stamp = None, state.stamp
         for plan in reversed(plans):
             plan.has_state = True
             if found is not None:
@@ -232,9 +242,9 @@ class TrajectoryFollower:
             if not plan.in_force and not plan.is_replaced and plan.due <= stamp:
                 plan.due_since = plan.due_since or stamp
                 self.start.write_reference(before, state)
-                if self.may_begin(plan, stamp, newer_waits):
+                if self.may_begin(plan, stamp, self.waits):
                     found = plan
-                newer_waits = True
+                self.waits = found is None
             elif plan.in_force:
                 found = plan
         return found

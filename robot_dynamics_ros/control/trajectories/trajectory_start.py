@@ -2,7 +2,8 @@
 
 The reference in force is, at the stamp of the state at which a trajectory begins, the first of these that there is:
 
-1. what the trajectory before is there, at rest after its last point;
+1. what the trajectory before is there, at rest after its last point, unless another node has begun to hold the arm
+   meanwhile;
 2. the position at which a controller holds the arm, at rest: measuring it again would drop the position error that
    carries what the model lacks;
 3. where another node holds or moves the arm, and the way to the trajectory is shorter than ``KNOWN_WAY``: the
@@ -112,6 +113,7 @@ class TrajectoryStart:
             if in_force is not None and not plan.continues(in_force) and not self._is_led(state.q, expected[0]):
                 moves = False
                 self._measure(state)
+        plan.since = in_force.since if in_force is not None and moves else state.stamp
         remaining = (earliest if moves else plan.first_time) - t
         k = self._farther(expected[0], state.q, max(remaining, 0.0), moves)
         self.goes_on = in_force is not None and k == NEAR
@@ -141,7 +143,8 @@ class TrajectoryStart:
     def write_reference(self, before: Followed | None, state: MeasuredState) -> bool:
         """Write the reference in force at ``state``; return whether it is that of ``before``."""
         desired = self._desired
-        if before is not None and before.begun and before.dropped is None and state.pause <= INTERRUPTION:
+        goes_on = before is not None and before.begun and before.dropped is None and not before.leads_nobody
+        if before is not None and goes_on and state.pause <= INTERRUPTION:
             before.sample(before.time(state.stamp))
             if not state.resumed or not self.fault(state.q):
                 return True

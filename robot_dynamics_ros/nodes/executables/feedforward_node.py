@@ -11,11 +11,13 @@ from robot_dynamics_ros.control.laws.feedforward_law import FeedforwardLaw
 from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation, MeasuredCompensation, checked_terms
 from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.nodes.inputs.controller_state_input import ControllerStateInput
+from robot_dynamics_ros.nodes.inputs.held_topic import HeldInput
 from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import PayloadGravityTopics
 from robot_dynamics_ros.nodes.inputs.trajectory_input import TrajectoryInput
 from robot_dynamics_ros.nodes.lifecycle.base_node import BaseNode
 from robot_dynamics_ros.nodes.outputs.torque_info import TorqueInfoPublisher
 from robot_dynamics_ros.nodes.outputs.torque_publishers import TorqueTopics
+from robot_dynamics_ros.nodes.process.hot_path import Input
 from robot_dynamics_ros.nodes.process.node_process import run
 from robot_dynamics_ros.nodes.tasks.control_loop import ControlLoop
 from robot_dynamics_ros.nodes.tasks.controlled_arm import (
@@ -54,6 +56,7 @@ class FeedforwardNode(BaseNode):
         desired = np.zeros((3, arm.robot.nv))
         output = TorqueTopics(self, arm, 'feedforward_torque', info, desired)
         trajectory: TrajectoryInput | None = None
+        inputs: list[Input] = []
         source: TrajectoryFollower | ControllerStateInput
         warns: Callable[[], list[str]] | None = None
         position_limits = PositionLimits(arm.robot, self.value('position_limit_tolerance'))
@@ -63,6 +66,7 @@ class FeedforwardNode(BaseNode):
             source = TrajectoryFollower(arm.robot, desired, tolerance, self.refuse, limit, position_limits)
             trajectory = TrajectoryInput(self, source, info.publish)
             info.name(source)
+            inputs = [HeldInput(self, source).input]
         else:
             limits = self.value('reference_age_limit'), self.value('reference_cutoff')
             source = ControllerStateInput(arm.robot, *limits, desired, position_limits)
@@ -73,7 +77,8 @@ class FeedforwardNode(BaseNode):
         blended = arm.blended(lambda robot: compensation(robot, terms, residual))
         law = FeedforwardLaw(source, desired, blended, is_measured)
         fields = {'compensation': '+'.join(terms)}
-        return ControlLoop(self, arm, law, output, trajectory, fields=fields, warns=warns, needs_velocities=is_measured)
+        parts = self, arm, law, output, trajectory, inputs
+        return ControlLoop(*parts, fields=fields, warns=warns, needs_velocities=is_measured)
 
 
 def main():

@@ -8,12 +8,15 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.msg import TorqueInfo
+from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.law import Outcome, Result
 from robot_dynamics_ros.control.laws.joint_space_law import NO_FEEDFORWARD
 from robot_dynamics_ros.control.trajectories.followed import Followed
 from robot_dynamics_ros.control.trajectories.lead import Limits
 from robot_dynamics_ros.control.trajectories.motion_agreement import MotionAgreement
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Vector
 from robot_dynamics_ros.messages.cdr import stamp_of
 from robot_dynamics_ros.messages.joint_state import JointStateInput
 from robot_dynamics_ros.nodes.inputs.torque_producers import Producers
@@ -32,6 +35,15 @@ ANOTHER = Result(
 )
 
 
+@compiled()
+def _moves(velocity: Vector) -> bool:
+    """Return whether a joint of ``velocity`` (n) moves."""
+    fastest = 0.0
+    for k in range(velocity.shape[0]):
+        fastest = max(fastest, abs(velocity[k]))
+    return fastest > 0.0
+
+
 class Torques:
     """Newest torque for one trajectory, and the motion for which it was computed."""
 
@@ -40,14 +52,12 @@ class Torques:
         self.numbers, self.motion, self.effort = numbers, numbers[:2], numbers[2]
         self.stamp: int | None = None  # of its state, ns
         self.identity = self.start = 0  # of its trajectory
-        self.used: int | None = (
-            None  # the newest stamp of which the torque belonged to a trajectory that this node follows
-        )
+        self.is_used = False  # whether it belonged to a trajectory that this node follows
 
     def belongs_to(self, plan: Followed) -> bool:
         """Return whether the torque follows ``plan``; where its start is not exact, this one becomes its start."""
         if plan.agrees(self.identity, self.start):
-            self.used = self.stamp
+            self.is_used = True
             return True
         if self.identity == plan.identity and not plan.is_exact:
             plan.agree_on(self.start)  # from the next state on
@@ -78,7 +88,7 @@ class FeedforwardInput:
         numbers = self._input.numbers
         self._newest, self._before = Torques(numbers), Torques(np.zeros_like(numbers))
         self._agreement = MotionAgreement(arm.robot, desired, limits)
-        self.effort = numbers[2]
+        self.effort, self._newest_moves = numbers[2], bound(_moves, numbers[1])
         self.apart: Result | None = None
         self._compared = 0.0  # steady time at which a torque was compared with the motion of this node, s
         # an info is sent before the first torque of its trajectory, so it is taken after the torque and handled before
@@ -86,8 +96,7 @@ class FeedforwardInput:
 
     def reset(self) -> None:
         """Drop the torques, as at activation."""
-        self._newest.stamp = self._newest.used = self._before.stamp = self.apart = None
-        self._agreement.forget()
+        self._newest.stamp = self._before.stamp = self.apart = None
 
     def fault(self, stamp: int, plan: Followed | None) -> Result | None:
         """Return why there is no torque on ``plan`` for the state of ``stamp`` (ns); None: it is in ``effort``."""
@@ -106,6 +115,11 @@ class FeedforwardInput:
                     return self.apart
         return ANOTHER if came else NO_FEEDFORWARD
 
+    def moves(self, stamp: int) -> bool:
+        """Return whether there is a torque of a motion, not one at rest, for the state of ``stamp`` (ns)."""
+        of = self._newest.stamp
+        return of is not None and abs(stamp - of) <= self.age_limit and self._newest_moves()
+
     def on_torque(self, data: bytes, info: dict) -> None:
         """Record the newest torque; a wrong one is refused by name, and drops those before."""
         try:
@@ -116,8 +130,9 @@ class FeedforwardInput:
                 return
             producer = self.producers.chosen
             if newest.identity != producer.identity or newest.start != producer.start:
-                self._leave(newest)
-                newest.identity, newest.start, newest.used = producer.identity, producer.start, None
+                if newest.is_used:
+                    self._keep(newest)
+                newest.identity, newest.start, newest.is_used = producer.identity, producer.start, False
             elif stamp == last and producer is before:
                 return  # a fallback torque has the stamp of the last torque along the trajectory
             newest.stamp = None
@@ -150,13 +165,8 @@ class FeedforwardInput:
         """Return the fields of the diagnostics."""
         return self.producers.report()
 
-    def _leave(self, newest: Torques) -> None:
-        """Keep the newest torque of a trajectory that another one replaces, if this node follows that as well."""
-        if newest.stamp is None:
-            return
-        if newest.used is None or newest.stamp - newest.used > self.age_limit:
-            self._agreement.comes_from(newest.motion)
-            return
+    def _keep(self, newest: Torques) -> None:
+        """Keep the newest torque of a trajectory that another one replaces."""
         before = self._before
         before.numbers[:] = newest.numbers
         before.stamp, before.identity, before.start = newest.stamp, newest.identity, newest.start

@@ -17,6 +17,7 @@ from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender
 from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.inputs.feedforward_input import FeedforwardInput
+from robot_dynamics_ros.nodes.inputs.held_topic import HeldPublisher
 from robot_dynamics_ros.nodes.tasks.controlled_arm import ControlledArm
 
 OF_AXES = 'translational_stiffness', 'rotational_stiffness', 'translational_damping', 'rotational_damping'
@@ -39,7 +40,8 @@ class ControllerLaw:
         limit = acceleration_limits(node.value('acceleration_limit'), arm.robot, arm.effort_limit)
         positions = PositionLimits(arm.robot, node.value('position_limit_tolerance'))
         self.follower = TrajectoryFollower(arm.robot, self._desired, tolerance, node.refuse, limit, positions)
-        self._position = HoldPosition(arm.robot, tolerance, node.refuse)
+        self._held = HeldPublisher(node)
+        self._position = HoldPosition(arm.robot, tolerance, node.refuse, self._held.tell)
         age_limit, limits = node.value('feedforward_age_limit'), self.follower.start.limits
         self.feedforward = FeedforwardInput(node, arm, age_limit, self._desired, limits)
         self.fields: dict[str, str] = {}
@@ -59,7 +61,8 @@ class ControllerLaw:
         self.fields['control law'], self.fields['period limit of the gains, s'] = name, f'{limit.period:.4g}'
         self.feedforward.reset()  # torques received before the activation are dropped
         source = self.feedforward if name == 'pd_feedforward' else None
-        following = JointSpaceLaw(self.follower, self._desired, control, hold, source, self._position)
+        parts = self.follower, self._desired, control, hold, source, self._position
+        following = JointSpaceLaw(*parts, self._held.tell)
         self.follower.may_begin, self.follower.start.held = following.may_begin, self._position.at
         law: Law = AdaptiveLaw(following, self._adaptation) if self._adaptation else following
         rate = node.value('state_rate')

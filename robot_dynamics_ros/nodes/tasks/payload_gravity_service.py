@@ -276,8 +276,11 @@ class PayloadGravityService:
         def of(body: Body) -> dict[str, Payload]:
             return carried(self._robot, Payload(body.mass, body.com, body.inertia), body.frame)
 
-        before = together(pair for body in kept.before for pair in of(body).items())
-        ramp = PayloadRamp(of(kept.body), before, kept.start, round(kept.ramp_time * 1e9))
+        duration = round(kept.ramp_time * 1e9)
+        # what a ramp began with counts as long as it lasts, or the clock is another one
+        is_over = kept.start + duration <= self._now()
+        before = {} if is_over else together(pair for body in kept.before for pair in of(body).items())
+        ramp = PayloadRamp(of(kept.body), before, kept.start, duration)
         self._check(ramp)
         return ramp
 

@@ -211,3 +211,33 @@ def test_a_motion_after_the_last_point_of_another_one_may_wait_for_its_torque():
     one.feedforward.why = NO_FEEDFORWARD
     assert one.holds(one.source.motion[0]) and one.holds(one.source.motion[0], after=AGE_LIMIT)
     assert one.give() is NO_FEEDFORWARD
+
+
+def test_it_tells_each_position_that_it_measures_to_hold():
+    one = Controller()
+    one.source.result = IDLE
+    assert one.holds(HERE, resumed=True) and one.held == [one.state.stamp]
+    assert one.holds(HERE, HERE + 0.1) and len(one.held) == 1
+    one.law.stop_following()
+    assert one.holds(THERE, THERE) and one.held[1:] == [one.state.stamp]
+
+
+def test_it_tells_at_each_state_that_the_arm_is_held_while_the_torque_is_that_of_another_motion():
+    """After its age limit: one that has just begun may be that of this node's next motion."""
+    one = Controller()
+    one.source.result = IDLE
+    assert one.holds(HERE, resumed=True)
+    one.feedforward.other_moves, first = True, one.state.stamp + 5 * MS
+    assert all(one.holds(HERE) for _ in range(30))
+    assert one.held[1:] == list(range(first + AGE_LIMIT + 5 * MS, first + 150 * MS, 5 * MS))
+    one.feedforward.other_moves, count = False, len(one.held)
+    assert one.holds(HERE)
+    one.feedforward.other_moves = True
+    assert all(one.holds(HERE) for _ in range(11)) and len(one.held) == count
+
+
+def test_so_it_does_while_a_trajectory_waits_for_its_torque():
+    one = Controller()
+    one.source.may_begin = lambda plan, stamp, newer_waits: False
+    assert all(one.holds(HERE) for _ in range(11)) and len(one.held) == 1
+    assert one.holds(HERE) and one.held[1:] == [one.state.stamp]

@@ -45,6 +45,9 @@ class Fed:
     def fault(self, stamp, plan):
         return None if plan in self.known else NO_FEEDFORWARD
 
+    def moves(self, stamp):
+        return False
+
     def receive(self, end, start):
         """Receive a motion of 10 s from HERE, and return the plan."""
         self.follower.receive(Trajectory([0.0, 10.0], [HERE, HERE + end]), start, START)

@@ -18,6 +18,7 @@ FREE = np.full(6, np.inf), np.full(6, np.inf)
 def left_behind(away=AWAY, since=3 * SECOND):
     """Return an arm that was activated again in mid-motion, ``since`` (ns) which feedforward_node has gone on."""
     arm = FollowedArm('pd_feedforward')
+    arm.hears = False
     arm.send([0.5, 3.0], [AT, AT + away], STILL, STILL)
     arm.run(SECOND)
     arm.reactivate()
@@ -65,6 +66,7 @@ def test_a_stream_that_is_elsewhere_moves_no_arm_that_was_activated_again():
     arm.run(50 * MS)
     arm.hold_still, arm.qd = True, np.zeros(6)
     arm.run(1150 * MS)  # until the stream is at its far end
+    arm.hears = False
     arm.reactivate()
     arm.hold_still = False
     here = arm.q.copy()
@@ -111,7 +113,7 @@ def test_a_stream_at_the_arms_own_position_moves_no_arm_that_stands(rate, rates,
     here, begun = arm.q.copy(), arm.now
     for k in range(rate):
         arm.send([0.1], [here], *[STILL[:1]] * rates, at=begun + round(k * SECOND / rate))
-    assert_stands(arm, 20.0)  # the end of a lead through a stream, where points are noisy; 45 before
+    assert_stands(arm)
 
 
 @pytest.mark.parametrize(
@@ -125,11 +127,11 @@ def test_nor_do_a_point_or_a_trajectory_there(speed, after, ahead):
         assert_stands(arm)
 
 
-def assert_stands(arm, change=4.0):
+def assert_stands(arm):
     """What follows moves no arm that stands, and has no torque of another motion."""
     record = arm.run(SECOND)
     assert not arm.silent and not arm.told
-    assert np.abs(record.torque - record.torque[0]).max() < change  # friction at rest, of which the arm has none
+    assert np.abs(record.torque - record.torque[0]).max() < 4.0  # friction at rest, of which the arm has none
     assert np.abs(record.qd).max() < 0.1
 
 

@@ -140,7 +140,23 @@ def test_an_older_one_that_waits_as_well_is_asked_for_beside_the_newer_one():
     one.follower.may_begin = lambda plan, stamp, newer_waits: bool(asked.append((plan.start, newer_waits)))
     one.receive(*line(0.0, 1.0), start=0.01)
     one.at(0.1)
-    assert asked == [(START + 10 * MS, False), (START, True)]
+    assert asked == [(START + 10 * MS, False), (START, True)] and one.follower.waits
+    one.follower.may_begin = lambda plan, stamp, newer_waits: newer_waits
+    assert one.at(0.2, [0.4] * 3) is TORQUE and one.follower.plan.start == START and not one.follower.waits
+
+
+def test_a_motion_from_before_another_node_holds_the_arm_leads_to_no_other_one():
+    """It goes on; the next one begins at the measured state, and so does what follows that one as usual."""
+    for since, expected in ((0.0, 0.05), (0.1, 0.05), (-0.1, 0.4)):
+        one = following(*line(0.0, 2.0))
+        assert one.at(0.0) is TORQUE and one.at(0.1) is TORQUE
+        one.follower.held_since(START + round(since * 1000) * MS)
+        assert one.at(0.15) is TORQUE and one.desired[0] == pytest.approx([0.3] * 3)
+        one.receive([1.0, 2.0], [[0.1] * 3] * 2, start=0.2)
+        assert one.at(0.2, [0.05] * 3) is TORQUE and one.desired[0] == pytest.approx([expected] * 3)
+        one.receive([1.0, 2.0], [[0.1] * 3] * 2, start=0.3)
+        assert one.at(0.3, [0.05] * 3) is TORQUE
+        assert one.follower.plan.since == (START if since < 0.0 else START + 200 * MS)
 
 
 def test_after_a_stop_the_next_one_does_not_begin_at_the_reference_of_the_last():

@@ -357,23 +357,16 @@ def test_a_torque_that_leads_from_elsewhere_is_not_added_and_is_a_warning(consum
     assert consumer.added(plan=plan()) == 1.0 and consumer.input.apart is None
 
 
-@pytest.mark.parametrize('lost', [None, 0, 60], ids=['never followed', 'followed', 'not followed any more'])
-def test_a_torque_whose_lead_begins_in_a_motion_that_this_node_does_not_follow_is_not_added(consumer, lost):
-    far, new = plan(position=0.6), plan(position=0.0)
-    consumer.tell(trajectory=far.identity, then=False)
-    consumer.feed(velocity=0.3)
-    if lost is not None:
-        assert consumer.added(plan=far) == 1.0
-        consumer.feed(STAMP + lost * 1_000_000, velocity=0.3)
-    consumer.tell(trajectory=new.identity, then=False)
-    consumer.feed(STAMP + 62_000_000, effort=2.0, position=0.02, velocity=0.1)
-    added = consumer.added(STAMP + 62_000_000, plan=new)
-    if lost == 0:
-        assert added == 2.0
-        return
-    assert 'it leads to the trajectory from elsewhere' in added
-    consumer.feed(STAMP + 64_000_000, effort=3.0)
-    assert consumer.added(STAMP + 64_000_000, plan=new) == 3.0  # its lead is over
+def test_it_says_whether_the_torque_is_that_of_a_motion(consumer):
+    assert not consumer.input.moves(STAMP)
+    consumer.tell(then=False)
+    consumer.feed()
+    assert not consumer.input.moves(STAMP)
+    consumer.feed(STAMP + 1, velocity=-1e-3)
+    assert consumer.input.moves(STAMP) and consumer.input.moves(STAMP + 50_000_000)
+    assert not consumer.input.moves(STAMP + 51_000_000)  # it is over
+    consumer.input.reset()
+    assert not consumer.input.moves(STAMP)
 
 
 @pytest.mark.parametrize('field', ['position', 'velocity'])

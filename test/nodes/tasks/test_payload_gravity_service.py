@@ -299,6 +299,20 @@ def test_a_file_without_a_payload_is_read_whatever_the_last_link_is_called(tmp_p
         service_of(StandIn(), tmp_path / 'payload.yaml')
 
 
+def test_what_was_before_a_ramp_that_is_over_needs_no_frame_of_this_description(tmp_path):
+    gone, node = Body('wrist3_of_another_description', 3.0, np.zeros(3), np.zeros((3, 3))), StandIn()
+    node.clock.nanoseconds = 100 * SECOND
+    for ends, refused in ((99, False), (101, True)):
+        nothing = gone._replace(mass=0.0)
+        kept = KeptPayload(nothing, (ends - 4) * SECOND, 4.0, (gone,))
+        write_payload(tmp_path / 'payload.yaml', kept)
+        if refused:
+            with pytest.raises(ModelError, match="frame: no link 'wrist3_of_another_description'"):
+                service_of(node, tmp_path / 'payload.yaml')
+        else:
+            assert service_of(node, tmp_path / 'payload.yaml').current.payload.mass == 0.0
+
+
 def test_a_file_with_more_than_the_arm_holds_is_refused_by_name(tmp_path):
     path = tmp_path / 'payload.yaml'
     service_of(StandIn(payload_limit=300.0), path).set_payload(SetPayload.Request(mass=200.0), None)

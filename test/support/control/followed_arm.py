@@ -47,7 +47,7 @@ class FollowedArm:
     """The arm and its nodes; it has been held at ``AT`` by ``law`` for a while, so that it has sunk a little.
 
     States come ``state_delay`` and commands ``command_delay`` ms late. ``gains`` are a share of the documented ones,
-    and the arm is ``heavier`` by this factor.
+    and the arm is ``heavier`` by this factor. While ``hears`` is false, feedforward_node does not hear that it is held.
     """
 
     age_limit = AGE_LIMIT
@@ -66,12 +66,12 @@ class FollowedArm:
             law == 'pd_feedforward',
             (state_delay * MS // TICK, command_delay * MS // TICK),
         )
-        self.effort, self._answered, self._plan, self._is_followed = np.zeros(6), -np.inf, None, False
+        self.effort, self._answered, self._plan = np.zeros(6), -np.inf, None
         stiffness, damping = gains * STIFFNESS, gains * DAMPING
         self._heavier = heavier
         held = self._blended(lambda robot: Hold(robot, stiffness, damping))
         control = self._blended(lambda robot: JointSpaceControl(robot, law, stiffness, damping, BANDWIDTH))
-        position = HoldPosition(ROBOT, tolerance, self.told.append)
+        position = HoldPosition(ROBOT, tolerance, self.told.append, self._tell)
         self.desired, self.feedforward_motion = np.zeros((2, 3, 6))
         self.desired[0] = AT
         self.follower, self.feedforward = (
@@ -81,7 +81,7 @@ class FollowedArm:
         self._agreement = MotionAgreement(ROBOT, self.desired, self.follower.start.limits)
         self.apart, self._motion = None, np.zeros((2, 6))
         source = self if self._with_feedforward else None
-        self._law = JointSpaceLaw(self.follower, self.desired, control, held, source, position)
+        self._law = JointSpaceLaw(self.follower, self.desired, control, held, source, position, self._tell)
         self.follower.may_begin, self.follower.start.held = self._law.may_begin, position.at
         terms = self._blended(lambda robot: Compensation(robot, TERMS))
         self._feedforward_law = FeedforwardLaw(self.feedforward, self.feedforward_motion, terms, False)
@@ -89,7 +89,7 @@ class FollowedArm:
         self.now, self.q, self.qd, self._torque = 1000 * SECOND, AT.copy(), np.zeros(6), np.zeros(6)
         self._measured, self._commands, self._messages, self._record = [], [], [], []
         self.silent, self.hold_still, self._activated = 0, False, [False, False]
-        self.feedforward_is_active = True
+        self.feedforward_is_active = self.hears = True
         self.run(2 * TICK)
         for _ in range(20):
             self.q = AT + (1.0 - heavier) * ROBOT.gravity_torque(self.q) / stiffness
@@ -111,8 +111,7 @@ class FollowedArm:
     def reactivate(self) -> None:
         """Activate torque_controller again."""
         self._law.stop_following()
-        self._agreement.forget()
-        self._activated[1], self._is_followed = True, False
+        self._activated[1] = True
 
     def pause_feedforward(self, duration: int) -> None:
         """Activate feedforward_node again after so many ns."""
@@ -121,12 +120,15 @@ class FollowedArm:
         self.run(duration)
         self.feedforward_is_active, self._activated[0] = True, True
 
+    def moves(self, stamp):
+        """Return whether the feedforward torque is that of a motion."""
+        return abs(stamp - self._answered) <= AGE_LIMIT and bool(self._motion[1].any())
+
     def fault(self, stamp, plan):
         """Return why there is no feedforward torque along a trajectory."""
         fits = self._plan is not None and plan.agrees(self._plan.identity, self._plan.start)
         if not fits or abs(stamp - self._answered) > AGE_LIMIT:
             return NO_FEEDFORWARD
-        self._is_followed = True
         self.apart = self._agreement.fault(plan, stamp, self._motion, self._answered)
         return self.apart
 
@@ -145,6 +147,11 @@ class FollowedArm:
             self.qd = self.qd + h * ROBOT.forward_dynamics(self.q, self.qd, (torque - 2.0 * self.qd) / self._heavier)
             self.q = self.q + h * self.qd
         self.now += TICK
+
+    def _tell(self, stamp: int) -> None:
+        """Say that the arm is held since a state; the other node hears it before its next one, if it does."""
+        if self.hears:
+            self.feedforward.held_since(stamp)
 
     def _receive(self) -> None:
         """Give the trajectories that have come to the nodes, as nodes.inputs.trajectory_input does."""
@@ -167,10 +174,6 @@ class FollowedArm:
         if self._with_feedforward and self.feedforward_is_active:
             torque = np.zeros(6)
             if self._feedforward_law.torque(self._states[0], torque) is TORQUE:
-                if self._plan is not self.feedforward.plan:
-                    if not self._is_followed:
-                        self._agreement.comes_from(self._motion)
-                    self._is_followed = False
                 self.effort, self._answered, self._plan = torque, stamp, self.feedforward.plan
                 self._motion[:] = self.feedforward_motion[:2]
         torque = np.zeros(6)

@@ -20,10 +20,11 @@ class GivenMotion:
         self.desired, self.motion, self.result = desired, motion, TORQUE
         self.stamps, self.calls = [], []
         self.plan, self.rests, self.may_begin = Begun(), False, lambda plan, stamp, newer_waits: True
-        self.begun = False
+        self.begun = self.waits = False
 
     def follow(self, state):
         self.stamps.append(state.stamp)
+        self.waits = False
         if self.result is not TORQUE:
             self.begun, self.plan.due_since = False, 0
             return self.result
@@ -32,6 +33,7 @@ class GivenMotion:
             self.begun = self.may_begin(self.plan, state.stamp, False)
         if self.begun:
             self.desired[:] = self.motion
+        self.waits = not self.begun
         return TORQUE if self.begun else NOT_BEGUN
 
     def is_interrupted(self, state):

@@ -30,10 +30,14 @@ class Feedforward:
 
     def __init__(self):
         self.effort, self.why, self.apart, self.asked = np.arange(6.0), None, None, []
+        self.other_moves = False
 
     def fault(self, stamp, plan):
         self.asked.append((stamp, plan))
         return self.why
+
+    def moves(self, stamp):
+        return self.other_moves
 
 
 class Controller:
@@ -46,9 +50,10 @@ class Controller:
         self.feedforward = Feedforward() if law == 'pd_feedforward' else None
         self.control = self.blended(lambda robot: JointSpaceControl(robot, law, STIFFNESS, DAMPING, 5.0))
         self.told = []
-        self.position = HoldPosition(ROBOT, TOLERANCE, self.told.append)
-        holding = self.blended(hold)
-        self.law = JointSpaceLaw(self.source, self.desired, self.control, holding, self.feedforward, self.position)
+        self.held = []
+        self.position = HoldPosition(ROBOT, TOLERANCE, self.told.append, self.held.append)
+        parts = self.control, self.blended(hold), self.feedforward, self.position
+        self.law = JointSpaceLaw(self.source, self.desired, *parts, self.held.append)
         self.source.may_begin = self.law.may_begin
         self.state, self.out = MeasuredState(np.zeros(6), np.zeros(6)), np.full(6, np.nan)
         self.state.stamp, self.state.resumed = START, True

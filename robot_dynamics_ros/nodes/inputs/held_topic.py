@@ -1,0 +1,43 @@
+"""Topic on which the node that adds a feedforward torque says that it holds the arm, not led by its motion."""
+
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.serialization import serialize_message
+from std_msgs.msg import Header
+
+from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
+from robot_dynamics_ros.messages.cdr import put_stamp, stamp_of
+from robot_dynamics_ros.nodes.process.hot_path import Input
+
+TOPIC = 'feedforward_torque/held'
+QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+"""The last message also reaches a node that is activated later."""
+
+
+class HeldPublisher:
+    """Publishes at which state the arm is held, as the stamp of a Header with an empty frame_id."""
+
+    def __init__(self, node):
+        """Publish for a BaseNode, until it is cleaned up."""
+        self._publisher = node.create_lifecycle_publisher(Header, TOPIC, QOS)
+        node.resources.callback(node.destroy_lifecycle_publisher, self._publisher)
+        self._message = bytearray(serialize_message(Header()))
+
+    def tell(self, stamp: int) -> None:
+        """Say that the arm is held at the state of ``stamp`` (ns): motions from before lead it no more."""
+        put_stamp(self._message, stamp)
+        self._publisher.handle.publish_raw(bytes(self._message))
+
+
+class HeldInput:
+    """Passes each message to a follower, on the hot path's thread, as ``input`` says."""
+
+    def __init__(self, node, follower: TrajectoryFollower):
+        """Read the messages for a BaseNode."""
+        self._node, self._follower = node, follower
+        self.input = Input(TOPIC, Header, self._on_held, QOS)
+
+    def _on_held(self, data: bytes, info: dict) -> None:
+        try:
+            self._follower.held_since(stamp_of(data))
+        except Exception as error:  # no exception leaves a callback
+            self._node.refuse(f'{TOPIC} refused: {error!r}')
