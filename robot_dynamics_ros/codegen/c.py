@@ -105,8 +105,8 @@ def source(export: Export) -> str:
         TEMPLATES / 'dynamics.c.in',
         **export.words,
         usage=inside_comment(
-            'C99, with fma and sqrt of math.h. Compile with -ffp-contract=off for the bits of robot_dynamics_ros; see '
-            f'{export.title}.h for units and licence.'
+            'C99, with fabs, fma and sqrt of math.h. Compile with -ffp-contract=off for the bits of '
+            f'robot_dynamics_ros; see {export.title}.h for units and licence.'
         ),
         joint_names='\n'.join(f'    {string(name)},' for name in export.model.joint_names),
         inputs='\n'.join(f'    {{{numbers(field)}}},' for field in fields),
@@ -190,7 +190,8 @@ def _angles(prefix: str, values: Sequence[Symbol]) -> list[str]:
 def _operations(values: Sequence[Symbol]) -> list[str]:
     """Return the lines that compute ``values``, inputs, sines and cosines apart."""
     return [
-        f'const double {_text(value)} = {OPERATIONS[value.operation].c.format(*map(_text, value.arguments))};'
+        f'const {"bool" if value.is_condition else "double"} {_text(value)} = '
+        f'{OPERATIONS[value.operation].c.format(*map(_text, value.arguments))};'
         for value in values
         if value.operation in OPERATIONS
     ]
