@@ -120,8 +120,13 @@ void check(const robot_dynamics_library * given)
   require_numbers("default_inputs", library.default_inputs, ROBOT_DYNAMICS_INPUTS, Range::any);
   check_friction(library);
   check_frames(library);
-  require(library.gravity_torque != nullptr, "gravity_torque", "a function", "nothing");
-  require(library.inverse_dynamics != nullptr, "inverse_dynamics", "a function", "nothing");
+  for (const auto & [name, exists] : {
+      std::pair{"gravity_torque", library.gravity_torque != nullptr},
+      {"inverse_dynamics", library.inverse_dynamics != nullptr},
+      {"limit_effort", library.limit_effort != nullptr}, {"limit_rate", library.limit_rate != nullptr}})
+  {
+    require(exists, name, "a function", "nothing");
+  }
 }
 
 std::string last_error()

@@ -74,7 +74,7 @@ EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
   cycle_(1.0 / settings.update_rate), terms_(*library_, policy_.terms),
   feedback_(*library_, settings.stiffness, settings.damping, 1.0 / settings.update_rate),
   limiter_(
-    effort_limits(settings.effort_limit, library_->effort_limits, settings.joints),
+    *library_, effort_limits(settings.effort_limit, library_->effort_limits, settings.joints),
     rate_limits(settings.rate_limit, settings.joints)),
   fade_in_(n_, settings.fade_in_time < 0.0 ? policy_.fade_in_time : settings.fade_in_time),
   transition_(n_), ramp_(n_, settings.ramp_time),

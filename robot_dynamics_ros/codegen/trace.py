@@ -182,9 +182,9 @@ class Tape:
         """Return the input array ``name`` (count,), symbols."""
         return np.array([self.value('input', name, k) for k in range(count)], object)
 
-    def run(self, kernel, *arguments) -> None:
-        """Run a kernel on arrays of symbols and numbers."""
-        self._undecorated(kernel)(*arguments)
+    def run(self, kernel, *arguments) -> Any:
+        """Run a kernel on arrays of symbols and numbers, and return what it returns."""
+        return self._undecorated(kernel)(*arguments)
 
     def _undecorated(self, kernel):
         """Return the Python function of a kernel, which calls the Python functions of other kernels."""

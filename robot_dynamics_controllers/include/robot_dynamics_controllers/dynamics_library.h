@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Changes with the layout of the structures below. */
-#define ROBOT_DYNAMICS_LIBRARY_VERSION 2u
+#define ROBOT_DYNAMICS_LIBRARY_VERSION 3u
 
 /* Entries of the run-time inputs: gravity in the base frame (3, m/s^2); ten inertial parameters of the last link with
  * its payload: m (kg), m c (3, kg m) and J about the origin of the link's frame (xx, xy, xz, yy, yz, zz; kg m^2); wrench
@@ -70,6 +70,11 @@ typedef struct robot_dynamics_library {
   bool (*gravity_torque)(const double * q, const double * inputs, double * tau);
   bool (*inverse_dynamics)(
     const double * q, const double * qd, const double * qdd, const double * inputs, double * tau);
+  /* Laws and guards over joint vectors (n), which write arrays of the caller's in place; kernels/ of robot_dynamics_ros has
+   * them under the same names. limited (n) is 0, or 1 for what was beyond the effort limit, 2 beyond the rate limit, 4 not finite; the largest of them is returned. */
+  double (*limit_effort)(const double * effort_limit, double * limited, double * torque);
+  double (*limit_rate)(
+    const double * rate_limit, double * last, double * limited, double * torque, double elapsed);
 } robot_dynamics_library;
 
 /* A null pointer: the library is compiled for another processor. */
