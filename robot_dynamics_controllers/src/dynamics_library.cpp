@@ -123,7 +123,11 @@ void check(const robot_dynamics_library * given)
   for (const auto & [name, exists] : {
       std::pair{"gravity_torque", library.gravity_torque != nullptr},
       {"inverse_dynamics", library.inverse_dynamics != nullptr},
-      {"limit_effort", library.limit_effort != nullptr}, {"limit_rate", library.limit_rate != nullptr}})
+      {"add_joint_friction", library.add_joint_friction != nullptr},
+      {"joint_feedback", library.joint_feedback != nullptr}, {"fade_in", library.fade_in != nullptr},
+      {"begin_transition", library.begin_transition != nullptr}, {"transition", library.transition != nullptr},
+      {"ramp_to_zero", library.ramp_to_zero != nullptr}, {"limit_effort", library.limit_effort != nullptr},
+      {"limit_rate", library.limit_rate != nullptr}})
   {
     require(exists, name, "a function", "nothing");
   }

@@ -76,8 +76,8 @@ EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
   limiter_(
     *library_, effort_limits(settings.effort_limit, library_->effort_limits, settings.joints),
     rate_limits(settings.rate_limit, settings.joints)),
-  fade_in_(n_, settings.fade_in_time < 0.0 ? policy_.fade_in_time : settings.fade_in_time),
-  transition_(n_), ramp_(n_, settings.ramp_time),
+  fade_in_(*library_, settings.fade_in_time < 0.0 ? policy_.fade_in_time : settings.fade_in_time),
+  transition_(*library_), ramp_(*library_, settings.ramp_time),
   q_(n_), qd_(n_), qdd_(n_), added_(n_), tau_(n_), corner_(n_), before_fade_in_(n_),
   payload_gravity_(*library_), corners_(payload_gravity_.corners())
 {

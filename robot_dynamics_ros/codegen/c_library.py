@@ -16,13 +16,19 @@ from robot_dynamics_ros.codegen.c_text import filled, inside_comment, numbers, s
 from robot_dynamics_ros.codegen.straight_line import needed
 from robot_dynamics_ros.codegen.trace import Symbol, Tape
 from robot_dynamics_ros.jit.decorators import Kernel
+from robot_dynamics_ros.kernels.friction import add_joint_friction
+from robot_dynamics_ros.kernels.joint_feedback import joint_feedback
 from robot_dynamics_ros.kernels.torque_limits import limit_effort, limit_rate
+from robot_dynamics_ros.kernels.torque_transitions import begin_transition, fade_in, ramp_to_zero, transition
+from robot_dynamics_ros.model.model import Friction
 
 Shape = tuple[int, ...]
 """Shape of an array; () for a number."""
-LAWS = (limit_effort, limit_rate)
-"""Kernels of laws and guards that the library has; their arguments are joint vectors and ``NUMBERS``."""
-NUMBERS = ('elapsed',)
+LAWS = (
+    add_joint_friction, joint_feedback, fade_in, begin_transition, transition, ramp_to_zero, limit_effort, limit_rate,
+)  # fmt: skip
+"""Kernels of laws and guards that the library has; their arguments are joint vectors, and those of ``SHAPES``."""
+SHAPES = {'duration': (), 'elapsed': (), 'progress': (2,)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +83,8 @@ def library_source(library: Library) -> str:
 
 def shapes(kernel: Kernel, joints: int) -> dict[str, Shape]:
     """Return the shapes of the arguments of a kernel."""
-    return {name: () if name in NUMBERS else (joints,) for name in signature(kernel.source).parameters}
+    known = {**SHAPES, 'friction': (len(Friction._fields), joints)}
+    return {name: known.get(name, (joints,)) for name in signature(kernel.source).parameters}
 
 
 def _known(limits: np.ndarray) -> np.ndarray:

@@ -71,7 +71,17 @@ typedef struct robot_dynamics_library {
   bool (*inverse_dynamics)(
     const double * q, const double * qd, const double * qdd, const double * inputs, double * tau);
   /* Laws and guards over joint vectors (n), which write arrays of the caller's in place; kernels/ of robot_dynamics_ros has
-   * them under the same names. limited (n) is 0, or 1 for what was beyond the effort limit, 2 beyond the rate limit, 4 not finite; the largest of them is returned. */
+   * them under the same names. friction is ROBOT_DYNAMICS_FRICTION_ROWS x n; progress (2, s) of a change is the time that has
+   * passed, below 0 before its first torque, and the whole time; elapsed (s) is the time since the last torque; limited (n) is 0, or 1 for what was beyond the effort limit, 2 beyond the rate limit, 4 not finite; the largest of them is returned. */
+  void (*add_joint_friction)(const double * friction, const double * qd, const double * tau, double * torque);
+  void (*joint_feedback)(
+    const double * stiffness, const double * damping, const double * turn, const double * q, const double * qd,
+    const double * q_desired, const double * qd_desired, const double * term, double * torque);
+  void (*fade_in)(const double * last, double * progress, double * torque, double elapsed);
+  void (*begin_transition)(
+    const double * last, const double * torque, double duration, double * difference, double * progress);
+  void (*transition)(const double * difference, double * progress, double * torque, double elapsed);
+  double (*ramp_to_zero)(const double * initial, double * progress, double * torque, double elapsed);
   double (*limit_effort)(const double * effort_limit, double * limited, double * torque);
   double (*limit_rate)(
     const double * rate_limit, double * last, double * limited, double * torque, double elapsed);

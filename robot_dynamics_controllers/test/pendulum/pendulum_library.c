@@ -70,6 +70,148 @@ static bool inverse_dynamics(
     return pendulum_inverse_dynamics(q, qd, qdd, &own, tau);
 }
 
+static void add_joint_friction(
+    const double friction[8], const double qd[1], const double tau[1], double torque[1])
+{
+    const double friction_0 = friction[0];
+    const double friction_1 = friction[1];
+    const double friction_2 = friction[2];
+    const double friction_3 = friction[3];
+    const double friction_4 = friction[4];
+    const double friction_5 = friction[5];
+    const double friction_6 = friction[6];
+    const double friction_7 = friction[7];
+    const double qd_0 = qd[0];
+    const double tau_0 = tau[0];
+    const double torque_0 = torque[0];
+    const double t11 = tau_0 * tau_0;
+    const double t12 = sqrt(t11);
+    const double t13 = qd_0 / friction_5;
+    const double t14 = fma(friction_6, t12, friction_1);
+    const double t15 = fma(t13, t13, 1.0);
+    const double t16 = friction_4 / t15;
+    const double t17 = t14 + t16;
+    const double t18 = qd_0 * qd_0;
+    const double t19 = sqrt(t18);
+    const double t20 = fma(friction_7, t19, friction_0);
+    const double t21 = friction_3 * friction_3;
+    const double t22 = fma(qd_0, qd_0, t21);
+    const double t23 = sqrt(t22);
+    const double t24 = qd_0 / t23;
+    const double t25 = t17 * t24;
+    const double t26 = fma(qd_0, t20, t25);
+    const double t27 = friction_2 + t26;
+    const double t28 = torque_0 + t27;
+    torque[0] = t28;
+}
+
+static void joint_feedback(
+    const double Kp[1], const double Kd[1], const double turn[1], const double q[1], const double qd[1], const double q_desired[1], const double qd_desired[1], const double term[1], double torque[1])
+{
+    const double Kd_0 = Kd[0];
+    const double Kp_0 = Kp[0];
+    const double q_0 = q[0];
+    const double q_desired_0 = q_desired[0];
+    const double qd_0 = qd[0];
+    const double qd_desired_0 = qd_desired[0];
+    const double term_0 = term[0];
+    const double turn_0 = turn[0];
+    const double t9 = q_desired_0 - q_0;
+    const double t10 = t9 / turn_0;
+    const double t11 = t10 + 6755399441055744.0;
+    const double t12 = t11 + -6755399441055744.0;
+    const bool t13 = 0.0 < turn_0;
+    const double t15 = -turn_0;
+    const double t16 = fma(t15, t12, t9);
+    const double t17 = t13 ? t16 : t9;
+    const double t18 = qd_desired_0 - qd_0;
+    const double t19 = Kd_0 * t18;
+    const double t20 = fma(Kp_0, t17, t19);
+    const double t21 = term_0 + t20;
+    torque[0] = t21;
+}
+
+static void fade_in(
+    const double last[1], double progress[2], double torque[1], double elapsed)
+{
+    const double elapsed_0 = elapsed;
+    const double last_0 = last[0];
+    const double progress_0 = progress[0];
+    const double progress_1 = progress[1];
+    const double torque_0 = torque[0];
+    const bool t5 = progress_0 < 0.0;
+    const double t6 = progress_0 + elapsed_0;
+    const double t7 = t5 ? 0.0 : t6;
+    const double t8 = t7 / progress_1;
+    const bool t9 = t7 < progress_1;
+    const double t10 = torque_0 - last_0;
+    const double t11 = fma(t8, t10, last_0);
+    const double t12 = t9 ? t11 : torque_0;
+    progress[0] = t7;
+    torque[0] = t12;
+}
+
+static void begin_transition(
+    const double last[1], const double torque[1], double duration, double difference[1], double progress[2])
+{
+    const double duration_0 = duration;
+    const double last_0 = last[0];
+    const double progress_0 = progress[0];
+    const double progress_1 = progress[1];
+    const double torque_0 = torque[0];
+    const double t6 = last_0 - torque_0;
+    const bool t7 = progress_0 < 0.0;
+    const double t8 = t7 ? 0.0 : progress_0;
+    const double t9 = progress_1 - t8;
+    const bool t10 = duration_0 < t9;
+    const double t11 = t10 ? t9 : duration_0;
+    difference[0] = t6;
+    progress[0] = -1.0;
+    progress[1] = t11;
+}
+
+static void transition(
+    const double difference[1], double progress[2], double torque[1], double elapsed)
+{
+    const double difference_0 = difference[0];
+    const double elapsed_0 = elapsed;
+    const double progress_0 = progress[0];
+    const double progress_1 = progress[1];
+    const double torque_0 = torque[0];
+    const bool t5 = progress_0 < 0.0;
+    const double t6 = progress_0 + elapsed_0;
+    const double t7 = t5 ? 0.0 : t6;
+    const double t8 = t7 / progress_1;
+    const double t9 = -t8;
+    const double t10 = t9 + 1.0;
+    const bool t11 = t7 < progress_1;
+    const double t12 = fma(difference_0, t10, torque_0);
+    const double t13 = t11 ? t12 : torque_0;
+    progress[0] = t7;
+    torque[0] = t13;
+}
+
+static double ramp_to_zero(
+    const double initial[1], double progress[2], double torque[1], double elapsed)
+{
+    const double elapsed_0 = elapsed;
+    const double initial_0 = initial[0];
+    const double progress_0 = progress[0];
+    const double progress_1 = progress[1];
+    const bool t5 = progress_0 < 0.0;
+    const double t6 = progress_0 + elapsed_0;
+    const double t7 = t5 ? 0.0 : t6;
+    const double t8 = t7 / progress_1;
+    const double t9 = -t8;
+    const double t10 = t9 + 1.0;
+    const bool t11 = 0.0 < t10;
+    const double t12 = t11 ? t10 : 0.0;
+    const double t13 = initial_0 * t12;
+    progress[0] = t7;
+    torque[0] = t13;
+    return t12;
+}
+
 static double limit_effort(
     const double effort_limit[1], double limited[1], double torque[1])
 {
@@ -151,6 +293,12 @@ const robot_dynamics_library *robot_dynamics_exported_library(void)
         .frame = frames,
         .gravity_torque = gravity_torque,
         .inverse_dynamics = inverse_dynamics,
+        .add_joint_friction = add_joint_friction,
+        .joint_feedback = joint_feedback,
+        .fade_in = fade_in,
+        .begin_transition = begin_transition,
+        .transition = transition,
+        .ramp_to_zero = ramp_to_zero,
         .limit_effort = limit_effort,
         .limit_rate = limit_rate,
     };
