@@ -18,6 +18,7 @@ from robot_dynamics_ros.codegen.trace import Symbol, Tape
 from robot_dynamics_ros.jit.decorators import Kernel
 from robot_dynamics_ros.kernels.friction import add_joint_friction
 from robot_dynamics_ros.kernels.joint_feedback import joint_feedback
+from robot_dynamics_ros.kernels.payload_blending import add_share, corner_weights
 from robot_dynamics_ros.kernels.torque_limits import limit_effort, limit_rate
 from robot_dynamics_ros.kernels.torque_transitions import begin_transition, fade_in, ramp_to_zero, transition
 from robot_dynamics_ros.model.model import Friction
@@ -25,10 +26,15 @@ from robot_dynamics_ros.model.model import Friction
 Shape = tuple[int, ...]
 """Shape of an array; () for a number."""
 LAWS = (
-    add_joint_friction, joint_feedback, fade_in, begin_transition, transition, ramp_to_zero, limit_effort, limit_rate,
-)  # fmt: skip
+    *(add_joint_friction, joint_feedback, corner_weights, add_share),
+    *(fade_in, begin_transition, transition, ramp_to_zero, limit_effort, limit_rate),
+)
 """Kernels of laws and guards that the library has; their arguments are joint vectors, and those of ``SHAPES``."""
-SHAPES = {'duration': (), 'elapsed': (), 'progress': (2,)}
+SHAPES = {
+    **dict.fromkeys(('duration', 'elapsed', 'gravity_share', 'payload_share', 'weight'), ()),
+    'progress': (2,),
+    'weights': (4,),
+}
 
 
 @dataclass(frozen=True, eq=False)

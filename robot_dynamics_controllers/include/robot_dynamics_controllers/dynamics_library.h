@@ -77,6 +77,8 @@ typedef struct robot_dynamics_library {
   void (*joint_feedback)(
     const double * stiffness, const double * damping, const double * turn, const double * q, const double * qd,
     const double * q_desired, const double * qd_desired, const double * term, double * torque);
+  void (*corner_weights)(double payload_share, double gravity_share, double * weights); /* 4 */
+  void (*add_share)(double weight, const double * term, double * torque);
   void (*fade_in)(const double * last, double * progress, double * torque, double elapsed);
   void (*begin_transition)(
     const double * last, const double * torque, double duration, double * difference, double * progress);

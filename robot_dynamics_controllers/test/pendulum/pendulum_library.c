@@ -131,6 +131,35 @@ static void joint_feedback(
     torque[0] = t21;
 }
 
+static void corner_weights(
+    double payload_share, double gravity_share, double weights[4])
+{
+    const double gravity_share_0 = gravity_share;
+    const double payload_share_0 = payload_share;
+    const double t6 = -payload_share_0;
+    const double t7 = t6 + 1.0;
+    const double t8 = -gravity_share_0;
+    const double t9 = t8 + 1.0;
+    const double t10 = t7 * t9;
+    const double t11 = gravity_share_0 * t7;
+    const double t12 = payload_share_0 * t9;
+    const double t13 = payload_share_0 * gravity_share_0;
+    weights[0] = t10;
+    weights[1] = t11;
+    weights[2] = t12;
+    weights[3] = t13;
+}
+
+static void add_share(
+    double weight, const double term[1], double torque[1])
+{
+    const double term_0 = term[0];
+    const double torque_0 = torque[0];
+    const double weight_0 = weight;
+    const double t3 = fma(weight_0, term_0, torque_0);
+    torque[0] = t3;
+}
+
 static void fade_in(
     const double last[1], double progress[2], double torque[1], double elapsed)
 {
@@ -295,6 +324,8 @@ const robot_dynamics_library *robot_dynamics_exported_library(void)
         .inverse_dynamics = inverse_dynamics,
         .add_joint_friction = add_joint_friction,
         .joint_feedback = joint_feedback,
+        .corner_weights = corner_weights,
+        .add_share = add_share,
         .fade_in = fade_in,
         .begin_transition = begin_transition,
         .transition = transition,
