@@ -145,8 +145,9 @@ def law_definition(kernel: Kernel, shapes: Mapping[str, Shape]) -> str:
         *([] if law.returned is None else [f'return {text_of(law.returned)};']),
     ]
     kind = 'void' if law.returned is None else 'double'
+    origin = f'/* Kernel {kernel.__module__.rpartition(".")[2]}.{law.name}. */'
     head = f'static {kind} {law.name}(\n    {", ".join(_argument(law, name) for name in shapes)})'
-    return '\n'.join([head, '{', *indented(1, lines), '}'])
+    return '\n'.join([origin, head, '{', *indented(1, lines), '}'])
 
 
 def _argument(law: TracedLaw, name: str) -> str:

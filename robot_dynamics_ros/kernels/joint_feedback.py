@@ -15,6 +15,6 @@ def joint_feedback(Kp, Kd, turn, q, qd, q_desired, qd_desired, term, torque):
     for i in range(torque.shape[0]):
         e = q_desired[i] - q[i]
         # adding and subtracting 1.5 * 2^52 rounds to an integer
-        turns = (e / turn[i] + nearest) - nearest
-        e = select(turn[i] > 0.0, e - turns * turn[i], e)
+        turns = (e / select(turn[i] > 0.0, turn[i], 1.0) + nearest) - nearest
+        e = e - turns * turn[i]
         torque[i] = Kp[i] * e + Kd[i] * (qd_desired[i] - qd[i]) + term[i]

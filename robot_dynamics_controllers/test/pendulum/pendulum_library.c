@@ -70,6 +70,7 @@ static bool inverse_dynamics(
     return pendulum_inverse_dynamics(q, qd, qdd, &own, tau);
 }
 
+/* Kernel friction.add_joint_friction. */
 static void add_joint_friction(
     const double friction[8], const double qd[1], const double tau[1], double torque[1])
 {
@@ -105,6 +106,7 @@ static void add_joint_friction(
     torque[0] = t28;
 }
 
+/* Kernel joint_feedback.joint_feedback. */
 static void joint_feedback(
     const double Kp[1], const double Kd[1], const double turn[1], const double q[1], const double qd[1], const double q_desired[1], const double qd_desired[1], const double term[1], double torque[1])
 {
@@ -117,13 +119,13 @@ static void joint_feedback(
     const double term_0 = term[0];
     const double turn_0 = turn[0];
     const double t9 = q_desired_0 - q_0;
-    const double t10 = t9 / turn_0;
-    const double t11 = t10 + 6755399441055744.0;
-    const double t12 = t11 + -6755399441055744.0;
-    const bool t13 = 0.0 < turn_0;
-    const double t15 = -turn_0;
-    const double t16 = fma(t15, t12, t9);
-    const double t17 = t13 ? t16 : t9;
+    const bool t10 = 0.0 < turn_0;
+    const double t11 = t10 ? turn_0 : 1.0;
+    const double t12 = t9 / t11;
+    const double t13 = t12 + 6755399441055744.0;
+    const double t14 = t13 + -6755399441055744.0;
+    const double t16 = -turn_0;
+    const double t17 = fma(t16, t14, t9);
     const double t18 = qd_desired_0 - qd_0;
     const double t19 = Kd_0 * t18;
     const double t20 = fma(Kp_0, t17, t19);
@@ -131,6 +133,7 @@ static void joint_feedback(
     torque[0] = t21;
 }
 
+/* Kernel payload_blending.corner_weights. */
 static void corner_weights(
     double payload_share, double gravity_share, double weights[4])
 {
@@ -150,6 +153,7 @@ static void corner_weights(
     weights[3] = t13;
 }
 
+/* Kernel payload_blending.add_share. */
 static void add_share(
     double weight, const double term[1], double torque[1])
 {
@@ -160,6 +164,7 @@ static void add_share(
     torque[0] = t3;
 }
 
+/* Kernel torque_transitions.fade_in. */
 static void fade_in(
     const double last[1], double progress[2], double torque[1], double elapsed)
 {
@@ -180,6 +185,7 @@ static void fade_in(
     torque[0] = t12;
 }
 
+/* Kernel torque_transitions.begin_transition. */
 static void begin_transition(
     const double last[1], const double torque[1], double duration, double difference[1], double progress[2])
 {
@@ -199,6 +205,7 @@ static void begin_transition(
     progress[1] = t11;
 }
 
+/* Kernel torque_transitions.transition. */
 static void transition(
     const double difference[1], double progress[2], double torque[1], double elapsed)
 {
@@ -220,6 +227,7 @@ static void transition(
     torque[0] = t13;
 }
 
+/* Kernel torque_transitions.ramp_to_zero. */
 static double ramp_to_zero(
     const double initial[1], double progress[2], double torque[1], double elapsed)
 {
@@ -241,6 +249,7 @@ static double ramp_to_zero(
     return t12;
 }
 
+/* Kernel torque_limits.limit_effort. */
 static double limit_effort(
     const double effort_limit[1], double limited[1], double torque[1])
 {
@@ -266,6 +275,7 @@ static double limit_effort(
     return t17;
 }
 
+/* Kernel torque_limits.limit_rate. */
 static double limit_rate(
     const double rate_limit[1], double last[1], double limited[1], double torque[1], double elapsed)
 {
