@@ -1,13 +1,17 @@
-"""The example parameter file and the tables of the documentation, from the definitions of the parameters; a layout."""
+"""The example parameter file and the tables of the documentation, from the definitions of the parameters; a layout; the
+library of a pendulum for the tests of the controllers.
+"""
 
 import json
 import re
+import tempfile
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
 import yaml
 
+from robot_dynamics_ros.codegen.c_library import library_source
 from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import (
     Definition,
     definition,
@@ -16,6 +20,7 @@ from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import (
     groups_by_node,
 )
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.robot.export.c_library_export import PROGRAMS, controller_library
 from robot_dynamics_ros.tools.demonstration.plotjuggler_layout import plotjuggler_layout
 
 ARM = 'aubo_i5'
@@ -23,6 +28,14 @@ ARM = 'aubo_i5'
 ROOT = Path(__file__).resolve().parents[1]
 CONTROLLER = 'feedforward_effort_controller'
 """Whose parameters are in a file of their own."""
+PENDULUM = """\
+<robot name="pendulum"><link name="base"/>
+<link name="bob"><inertial><origin xyz="0.5 0 0"/><mass value="2"/>
+<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial></link>
+<joint name="joint" type="continuous"><parent link="base"/><child link="bob"/><axis xyz="0 -1 0"/>
+<limit effort="100" velocity="10"/></joint></robot>
+"""
+"""Of 2 kg and 0.5 m, horizontal at q = 0: tau = J qdd + m g l cos(q)."""
 COLUMN, WIDTH = 32, 120
 """Where comments begin, and where lines end."""
 HEADER = """\
@@ -49,8 +62,21 @@ def files() -> dict[Path, str]:
         ROOT / 'config' / 'nodes.yaml': parameter_file(),
         ROOT / 'config' / 'plotjuggler' / f'{ARM}.xml': layout,
         ROOT / 'doc' / 'parameters' / f'{CONTROLLER}.md': controller_table(),
+        **pendulum_library(),
         **tables,
     }
+
+
+def pendulum_library() -> dict[Path, str]:
+    """Return the source files of a library for controllers."""
+    robot, folder = Robot.from_urdf(PENDULUM), ROOT / 'robot_dynamics_controllers' / 'test' / 'pendulum'
+    library = controller_library(robot)
+    texts = {folder / f'{library.title}.c': library_source(library)}
+    with tempfile.TemporaryDirectory() as exported:
+        for path in robot.export_c(exported, PROGRAMS):
+            if path.suffix in ('.c', '.h'):
+                texts[folder / path.name] = path.read_text(encoding='utf-8')
+    return texts
 
 
 def parameter_file() -> str:

@@ -7,20 +7,6 @@
 namespace robot_dynamics_controllers
 {
 
-double friction_of(
-  double viscous, double coulomb, double offset, double transition, double stribeck,
-  double stribeck_velocity, double load, double quadratic, double qd, double tau) noexcept
-{
-  // the sums of products that robot_dynamics_ros rounds once are fma here
-  const double magnitude = std::sqrt(tau * tau);
-  const double speed = qd / stribeck_velocity;
-  const double level =
-    std::fma(load, magnitude, coulomb) + stribeck / std::fma(speed, speed, 1.0);
-  const double sign = qd / std::sqrt(std::fma(qd, qd, transition * transition));
-  const double slope = std::fma(quadratic, std::sqrt(qd * qd), viscous);
-  return std::fma(slope, qd, level * sign) + offset;
-}
-
 Compensation::Compensation(const robot_dynamics_library & library, const Terms & terms)
 : library_(library), terms_(terms), whole_torque_(false),
   friction_(library.friction, library.friction + ROBOT_DYNAMICS_FRICTION_ROWS * library.velocities),
@@ -63,18 +49,8 @@ bool Compensation::torque(
     }
     transmitted = transmitted_.data();
   }
-  const double * rows = friction_.data();
-  bool finite = true;
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto row = [&](int k) {return rows[static_cast<std::size_t>(k) * n + i];};
-    tau[i] += friction_of(
-      row(ROBOT_DYNAMICS_VISCOUS), row(ROBOT_DYNAMICS_COULOMB), row(ROBOT_DYNAMICS_OFFSET),
-      row(ROBOT_DYNAMICS_TRANSITION), row(ROBOT_DYNAMICS_STRIBECK),
-      row(ROBOT_DYNAMICS_STRIBECK_VELOCITY), row(ROBOT_DYNAMICS_LOAD_DEPENDENT),
-      row(ROBOT_DYNAMICS_QUADRATIC), qd_friction[i], transmitted[i]);
-    finite = finite && std::isfinite(tau[i]);
-  }
-  return finite;
+  library_.add_joint_friction(friction_.data(), qd_friction, transmitted, tau);
+  return std::all_of(tau, tau + n, [](double number) {return std::isfinite(number);});
 }
 
 }  // namespace robot_dynamics_controllers

@@ -120,8 +120,19 @@ void check(const robot_dynamics_library * given)
   require_numbers("default_inputs", library.default_inputs, ROBOT_DYNAMICS_INPUTS, Range::any);
   check_friction(library);
   check_frames(library);
-  require(library.gravity_torque != nullptr, "gravity_torque", "a function", "nothing");
-  require(library.inverse_dynamics != nullptr, "inverse_dynamics", "a function", "nothing");
+  for (const auto & [name, exists] : {
+      std::pair{"gravity_torque", library.gravity_torque != nullptr},
+      {"inverse_dynamics", library.inverse_dynamics != nullptr},
+      {"add_joint_friction", library.add_joint_friction != nullptr},
+      {"joint_feedback", library.joint_feedback != nullptr},
+      {"corner_weights", library.corner_weights != nullptr}, {"add_share", library.add_share != nullptr},
+      {"fade_in", library.fade_in != nullptr},
+      {"begin_transition", library.begin_transition != nullptr}, {"transition", library.transition != nullptr},
+      {"ramp_to_zero", library.ramp_to_zero != nullptr}, {"limit_effort", library.limit_effort != nullptr},
+      {"limit_rate", library.limit_rate != nullptr}})
+  {
+    require(exists, name, "a function", "nothing");
+  }
 }
 
 std::string last_error()

@@ -74,10 +74,10 @@ EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
   cycle_(1.0 / settings.update_rate), terms_(*library_, policy_.terms),
   feedback_(*library_, settings.stiffness, settings.damping, 1.0 / settings.update_rate),
   limiter_(
-    effort_limits(settings.effort_limit, library_->effort_limits, settings.joints),
+    *library_, effort_limits(settings.effort_limit, library_->effort_limits, settings.joints),
     rate_limits(settings.rate_limit, settings.joints)),
-  fade_in_(n_, settings.fade_in_time < 0.0 ? policy_.fade_in_time : settings.fade_in_time),
-  transition_(n_), ramp_(n_, settings.ramp_time),
+  fade_in_(*library_, settings.fade_in_time < 0.0 ? policy_.fade_in_time : settings.fade_in_time),
+  transition_(*library_), ramp_(*library_, settings.ramp_time),
   q_(n_), qd_(n_), qdd_(n_), added_(n_), tau_(n_), corner_(n_), before_fade_in_(n_),
   payload_gravity_(*library_), corners_(payload_gravity_.corners())
 {
@@ -296,34 +296,25 @@ bool EffortLaw::compute(Source source, const State & state) noexcept
     }
   } else {
     // tau = sum of w_p w_g tau(payload, gravity)
-    bool first = true;
+    double weights[4];
+    library_->corner_weights(p, g, weights);
+    std::fill(tau_.begin(), tau_.end(), 0.0);
     for (std::size_t k = 0; k <= last; ++k) {
       const Corners::Corner & corner = corners.corner[k];
-      const double weight =
-        (corner.payload_after ? p : 1.0 - p) * (corner.gravity_after ? g : 1.0 - g);
-      if (weight == 0.0) {
-        continue;
-      }
-      double * const target = first ? tau_.data() : corner_.data();
-      if (!corner_torque(source, state, corner.inputs.data(), target)) {
-        return false;
-      }
-      for (std::size_t i = 0; i < n_; ++i) {
-        target[i] *= weight;
-        if (!first) {
-          tau_[i] += target[i];
+      const double weight = weights[2 * corner.payload_after + corner.gravity_after];
+      if (weight != 0.0) {
+        if (!corner_torque(source, state, corner.inputs.data(), corner_.data())) {
+          return false;
         }
+        library_->add_share(weight, corner_.data(), tau_.data());
       }
-      first = false;
     }
   }
   if (source == Source::motion && feedback_.acts()) {
     feedback_.add(state.q, state.qd, q_.data(), qd_.data(), tau_.data());
   }
   if (source != Source::gravity && adds_) {
-    for (std::size_t i = 0; i < n_; ++i) {
-      tau_[i] += added_[i];
-    }
+    library_->add_share(1.0, added_.data(), tau_.data());
   }
   return finite(tau_.data(), n_);
 }

@@ -6,7 +6,6 @@
 #include "inverse_dynamics_solver/inverse_dynamics_solver.h"
 #include "library_path.hpp"
 #include "pluginlib/class_list_macros.hpp"
-#include "robot_dynamics_controllers/compensation.hpp"
 #include "robot_dynamics_controllers/dynamics_library.hpp"
 
 namespace robot_dynamics_controllers
@@ -64,13 +63,9 @@ public:
   /// Friction that depends on the transmitted torque is that at zero torque.
   Vector getFrictionVector(const Vector & qd) const override
   {
-    const double * row = checked({&qd}).friction;
-    const Eigen::Index n = qd.size();
+    const robot_dynamics_library & library = checked({&qd});
     Vector tau = zeros_;
-    for (Eigen::Index i = 0; i < n; ++i, ++row) {
-      tau[i] = friction_of(
-        row[0], row[n], row[2 * n], row[3 * n], row[4 * n], row[5 * n], row[6 * n], row[7 * n], qd[i], 0.0);
-    }
+    library.add_joint_friction(library.friction, qd.data(), zeros_.data(), tau.data());
     return tau;
   }
 

@@ -29,7 +29,7 @@ std::vector<double> gains(const std::string & name, const std::vector<double> & 
 JointFeedback::JointFeedback(
   const robot_dynamics_library & library, const std::vector<double> & stiffness,
   const std::vector<double> & damping, double period)
-: stiffness_(gains("stiffness", stiffness, library.velocities)),
+: library_(library), stiffness_(gains("stiffness", stiffness, library.velocities)),
   damping_(gains("damping", damping, library.velocities)), turn_(library.velocities), acts_(false)
 {
   for (std::size_t i = 0; i < turn_.size(); ++i) {
@@ -43,14 +43,8 @@ void JointFeedback::add(
   const double * q, const double * qd, const double * q_desired, const double * qd_desired,
   double * tau) const noexcept
 {
-  for (std::size_t i = 0; i < turn_.size(); ++i) {
-    double e = q_desired[i] - q[i];
-    if (turn_[i] > 0.0) {
-      e -= turn_[i] * std::floor(e / turn_[i] + 0.5);
-    }
-    // tau = Kp e + Kd de + tau_ff
-    tau[i] = stiffness_[i] * e + damping_[i] * (qd_desired[i] - qd[i]) + tau[i];
-  }
+  library_.joint_feedback(
+    stiffness_.data(), damping_.data(), turn_.data(), q, qd, q_desired, qd_desired, tau, tau);
 }
 
 }  // namespace robot_dynamics_controllers

@@ -2,8 +2,6 @@
 #include "robot_dynamics_controllers/torque_limiter.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -32,43 +30,16 @@ constexpr auto ANY_ORDER = std::memory_order_relaxed;
 
 }  // namespace
 
-TorqueLimiter::TorqueLimiter(std::vector<double> effort_limit, std::vector<double> rate_limit)
-: effort_limit_(std::move(effort_limit)), rate_limit_(std::move(rate_limit)),
-  finite_limit_(effort_limit_), last_(effort_limit_.size()), by_joint_(effort_limit_.size())
+TorqueLimiter::TorqueLimiter(
+  const robot_dynamics_library & library, std::vector<double> effort_limit, std::vector<double> rate_limit)
+: library_(library), effort_limit_(std::move(effort_limit)), rate_limit_(std::move(rate_limit)),
+  last_(effort_limit_.size()), limited_(effort_limit_.size()), by_joint_(effort_limit_.size())
 {
-  for (double & limit : finite_limit_) {
-    limit = std::min(limit, std::numeric_limits<double>::max());
-  }
 }
 
 bool TorqueLimiter::limit_effort(double * tau) noexcept
 {
-  bool within = true;
-  for (std::size_t k = 0; k < last_.size(); ++k) {
-    within = within && std::abs(tau[k]) <= finite_limit_[k];  // NaN is not
-  }
-  return within || clamp(tau);
-}
-
-bool TorqueLimiter::clamp(double * tau) noexcept
-{
-  unsigned found = 0u;
-  for (std::size_t k = 0; k < last_.size(); ++k) {
-    if (!std::isfinite(tau[k])) {
-      by_joint_[k].fetch_or(NOT_FINITE, ANY_ORDER);
-      found = NOT_FINITE;
-    }
-  }
-  for (std::size_t k = 0; !(found & NOT_FINITE) && k < last_.size(); ++k) {
-    // |tau| <= limit
-    if (std::abs(tau[k]) > effort_limit_[k]) {
-      tau[k] = tau[k] > 0.0 ? effort_limit_[k] : -effort_limit_[k];
-      by_joint_[k].fetch_or(EFFORT, ANY_ORDER);
-      found |= EFFORT;
-    }
-  }
-  add(found);
-  return !(found & NOT_FINITE);
+  return counted(library_.limit_effort(effort_limit_.data(), limited_.data(), tau)) < NOT_FINITE;
 }
 
 bool TorqueLimiter::apply(double * tau, double elapsed) noexcept
@@ -76,25 +47,26 @@ bool TorqueLimiter::apply(double * tau, double elapsed) noexcept
   if (!limit_effort(tau)) {
     return false;
   }
-  unsigned found = 0u;
-  for (std::size_t k = 0; k < last_.size(); ++k) {
-    // |tau - last| <= rate elapsed
-    const double step = rate_limit_[k] * elapsed;
-    if (rate_limit_[k] > 0.0 && std::abs(tau[k] - last_[k]) > step) {
-      tau[k] = tau[k] > last_[k] ? last_[k] + step : last_[k] - step;
-      by_joint_[k].fetch_or(RATE, ANY_ORDER);
-      found |= RATE;
-    }
-    last_[k] = tau[k];
-  }
-  if (found != 0u) {
-    add(found);
-  }
+  counted(library_.limit_rate(rate_limit_.data(), last_.data(), limited_.data(), tau, elapsed));
   return true;
 }
 
-void TorqueLimiter::add(unsigned found) noexcept
+double TorqueLimiter::counted(double largest) noexcept
 {
+  if (largest > 0.0) {
+    count();
+  }
+  return largest;
+}
+
+void TorqueLimiter::count() noexcept
+{
+  unsigned found = 0u;
+  for (std::size_t k = 0; k < limited_.size(); ++k) {
+    const auto flags = static_cast<unsigned>(limited_[k]);
+    by_joint_[k].fetch_or(flags, ANY_ORDER);
+    found |= flags;
+  }
   for (const auto & [flag, counter] : {
       std::pair<unsigned, std::atomic<std::uint64_t> *>{EFFORT, &effort_}, {RATE, &rate_},
       {NOT_FINITE, &not_finite_}})

@@ -13,4 +13,3 @@
 #include "../src/ramps.cpp"
 #include "../src/reference_values.cpp"
 #include "../src/torque_limiter.cpp"
-#include "../src/torque_transitions.cpp"

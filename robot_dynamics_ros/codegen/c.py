@@ -57,6 +57,7 @@ class Exported:
             'prefix': self.prefix,
             'PREFIX': self.prefix.upper(),
             'joints': len(self.model.joint_names),
+            'exact_numbers': (TEMPLATES / 'exact_numbers.c.in').read_text(encoding='utf-8').rstrip(),
         }
 
 
@@ -105,8 +106,8 @@ def source(export: Export) -> str:
         TEMPLATES / 'dynamics.c.in',
         **export.words,
         usage=inside_comment(
-            'C99, with fma and sqrt of math.h. Compile with -ffp-contract=off for the bits of robot_dynamics_ros; see '
-            f'{export.title}.h for units and licence.'
+            'C99, with fabs, fma and sqrt of math.h. Compile with -ffp-contract=off for the bits of '
+            f'robot_dynamics_ros; see {export.title}.h for units and licence.'
         ),
         joint_names='\n'.join(f'    {string(name)},' for name in export.model.joint_names),
         inputs='\n'.join(f'    {{{numbers(field)}}},' for field in fields),
@@ -149,20 +150,20 @@ def _definition(prefix: str, code: StraightLine) -> list[str]:
     lines = [
         *(f'const double {array}_{k} = {_entry(array, k)};' for array, k in read),
         *_angles(prefix, code.values),
-        *_operations(code.values),
+        *operation_lines(code.values),
         *([] if any(array == 'runtime_inputs' for array, _ in read) else ['(void)inputs;']),
-        *(f'result[{k}] = {_text(value)};' for k, value in enumerate(code.results)),
-        f'return {_text(code.finite)} == 0.0;',
+        *(f'result[{k}] = {text_of(value)};' for k, value in enumerate(code.results)),
+        f'return {text_of(code.finite)} == 0.0;',
     ]
-    return [f'/* {count(code.results)}. */', _prototype(prefix, code), '{', *_indented(1, lines), '}']
+    return [f'/* {count(code.results)}. */', _prototype(prefix, code), '{', *indented(1, lines), '}']
 
 
 def _sine_and_cosine(prefix: str) -> str:
     """Return the function of sine and cosine, from the kernel that all code uses."""
     tape = Tape()
     sine, cosine = tape.traced(sincos)(*tape.inputs('x', 1))
-    operations = '\n'.join(_indented(2, _operations(needed((sine, cosine)))))
-    words = {'operations': operations, 'sine': _text(sine), 'cosine': _text(cosine)}
+    operations = '\n'.join(indented(2, operation_lines(needed((sine, cosine)))))
+    words = {'operations': operations, 'sine': text_of(sine), 'cosine': text_of(cosine)}
     return filled(TEMPLATES / 'sincos.c.in', prefix=prefix, **words).rstrip()
 
 
@@ -172,7 +173,7 @@ def _angles(prefix: str, values: Sequence[Symbol]) -> list[str]:
     One loop computes all of them, which compilers turn into vector instructions.
     """
     of_angles = [value for value in values if value.operation in ('sin', 'cos')]
-    angles = list(dict.fromkeys(_text(value.arguments[0]) for value in of_angles))
+    angles = list(dict.fromkeys(text_of(value.arguments[0]) for value in of_angles))
     n, arrays = len(angles), {'sin': 'sines', 'cos': 'cosines'}
     if not angles:
         return []
@@ -181,16 +182,17 @@ def _angles(prefix: str, values: Sequence[Symbol]) -> list[str]:
         f'double sines[{n}], cosines[{n}];',
         f'{prefix}_sincos({n}, angles, sines, cosines);',
         *(
-            f'const double {_text(value)} = {arrays[value.operation]}[{angles.index(_text(value.arguments[0]))}];'
+            f'const double {text_of(value)} = {arrays[value.operation]}[{angles.index(text_of(value.arguments[0]))}];'
             for value in of_angles
         ),
     ]
 
 
-def _operations(values: Sequence[Symbol]) -> list[str]:
+def operation_lines(values: Sequence[Symbol]) -> list[str]:
     """Return the lines that compute ``values``, inputs, sines and cosines apart."""
     return [
-        f'const double {_text(value)} = {OPERATIONS[value.operation].c.format(*map(_text, value.arguments))};'
+        f'const {"bool" if value.is_condition else "double"} {text_of(value)} = '
+        f'{OPERATIONS[value.operation].c.format(*map(text_of, value.arguments))};'
         for value in values
         if value.operation in OPERATIONS
     ]
@@ -207,7 +209,7 @@ def _entry(array: str, k: int) -> str:
     raise IndexError
 
 
-def _text(value) -> str:
+def text_of(value) -> str:
     """Return the name of a value in the file, or the number; OverflowError for one that is not finite."""
     if not isinstance(value, Symbol):
         if not math.isfinite(value):
@@ -217,10 +219,10 @@ def _text(value) -> str:
         array, k = value.arguments
         return f'{array}_{k}'
     if value.operation in ('sin', 'cos'):
-        return f'{value.operation}_{_text(value.arguments[0])}'
+        return f'{value.operation}_{text_of(value.arguments[0])}'
     return f't{value.number}'
 
 
-def _indented(depth: int, lines: list[str]) -> list[str]:
+def indented(depth: int, lines: list[str]) -> list[str]:
     """Return lines at a depth of indentation."""
     return ['    ' * depth + line for line in lines]

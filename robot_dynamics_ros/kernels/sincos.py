@@ -11,8 +11,6 @@ From 1.6e6 on, k times a part of pi/2 is not exact, and the reduction loses digi
 between two doubles there. From 2e15 on they are no sines and cosines any more (2026-11-23).
 """
 
-import numpy as np
-
 from robot_dynamics_ros.jit.decorators import kernel
 
 
@@ -45,6 +43,6 @@ def sincos(x):
     cos = near + (z * z * C + (((1.0 - near) - half) - y * e))
     # rotated by k quarter turns: q = k mod 4 as 0, 1, +-2, -1, a = cos(q pi/2), b = sin(q pi/2)
     q = k - 4.0 * ((0.25 * k + nearest) - nearest)
-    a = 1.0 - np.abs(q)
+    a = 1.0 - abs(q)
     b = q * a + q
     return a * sin + b * cos, a * cos - b * sin

@@ -44,7 +44,7 @@ def numbers(random, *shape):
 
 
 def of_counts(length=N):
-    return np.zeros(length, np.int64), np.zeros((2, length), np.int64)
+    return np.zeros(length, np.int64), np.zeros((2, length), np.int64), *np.zeros((2, length))
 
 
 def rows_of_friction(random):

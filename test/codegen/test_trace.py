@@ -272,7 +272,7 @@ def test_inverse_dynamics_of_the_aubo_i5_needs_few_operations():
 def test_the_operations_counted_are_those_written():
     code = StraightLine.of(program_of(aubo_i5(), 'mass_matrix'), aubo_i5())
     operations, values = count(code.results), needed(code.results)
-    text = '\n'.join(c._operations(values))
+    text = '\n'.join(c.operation_lines(values))
     fused = text.count('fma(')
     assert fused == operations.fused > 0
     assert text.count(' * ') + fused == operations.multiplications

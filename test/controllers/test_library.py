@@ -57,9 +57,10 @@ def test_a_library_of_the_same_model_is_loaded():
 @pytest.mark.parametrize(
     ('pattern', 'replacement', 'said'),
     [
-        (r'ROBOT_DYNAMICS_LIBRARY_VERSION,', '3u,', r'version: expected 2 \(export the robot again\), got 3'),
+        (r'ROBOT_DYNAMICS_LIBRARY_VERSION,', '2u,', r'version: expected 3 \(export the robot again\), got 2'),
         (r'sizeof\(robot_dynamics_library\)', '8', r'size: expected \d+ \(.*\), got 8'),
         (r'= gravity_torque,', '= 0 ? gravity_torque : 0,', 'gravity_torque: expected a function, got nothing'),
+        (r'= limit_rate,', '= 0 ? limit_rate : 0,', 'limit_rate: expected a function, got nothing'),
         (r'\.joint_names = \w+', '.joint_names = 0', 'joint_names: expected an array, got nothing'),
         (r'\.coordinates = \w+', '.coordinates = 4', 'coordinates, velocities: expected 3, one for each joint, got 4'),
         (r'\.last_link = "\w+"', '.last_link = "hub"', r'frame\[0\]: expected hub, got sledge'),

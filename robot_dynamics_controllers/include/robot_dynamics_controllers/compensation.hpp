@@ -31,11 +31,6 @@ private:
   std::vector<double> zeros_, transmitted_;
 };
 
-/// The torque (N m or N) that overcomes friction of a joint at qd under the transmitted torque tau; kernels/friction.py.
-double friction_of(
-  double viscous, double coulomb, double offset, double transition, double stribeck,
-  double stribeck_velocity, double load, double quadratic, double qd, double tau) noexcept;
-
 }  // namespace robot_dynamics_controllers
 
 #endif  // ROBOT_DYNAMICS_CONTROLLERS__COMPENSATION_HPP_

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Changes with the layout of the structures below. */
-#define ROBOT_DYNAMICS_LIBRARY_VERSION 2u
+#define ROBOT_DYNAMICS_LIBRARY_VERSION 3u
 
 /* Entries of the run-time inputs: gravity in the base frame (3, m/s^2); ten inertial parameters of the last link with
  * its payload: m (kg), m c (3, kg m) and J about the origin of the link's frame (xx, xy, xz, yy, yz, zz; kg m^2); wrench
@@ -70,6 +70,23 @@ typedef struct robot_dynamics_library {
   bool (*gravity_torque)(const double * q, const double * inputs, double * tau);
   bool (*inverse_dynamics)(
     const double * q, const double * qd, const double * qdd, const double * inputs, double * tau);
+  /* Laws and guards over joint vectors (n), which write arrays of the caller's in place; kernels/ of robot_dynamics_ros has
+   * them under the same names. friction is ROBOT_DYNAMICS_FRICTION_ROWS x n; progress (2, s) of a change is the time that has
+   * passed, below 0 before its first torque, and the whole time; elapsed (s) is the time since the last torque; limited (n) is 0, or 1 for what was beyond the effort limit, 2 beyond the rate limit, 4 not finite; the largest of them is returned. */
+  void (*add_joint_friction)(const double * friction, const double * qd, const double * tau, double * torque);
+  void (*joint_feedback)(
+    const double * stiffness, const double * damping, const double * turn, const double * q, const double * qd,
+    const double * q_desired, const double * qd_desired, const double * term, double * torque);
+  void (*corner_weights)(double payload_share, double gravity_share, double * weights); /* 4 */
+  void (*add_share)(double weight, const double * term, double * torque);
+  void (*fade_in)(const double * last, double * progress, double * torque, double elapsed);
+  void (*begin_transition)(
+    const double * last, const double * torque, double duration, double * difference, double * progress);
+  void (*transition)(const double * difference, double * progress, double * torque, double elapsed);
+  double (*ramp_to_zero)(const double * initial, double * progress, double * torque, double elapsed);
+  double (*limit_effort)(const double * effort_limit, double * limited, double * torque);
+  double (*limit_rate)(
+    const double * rate_limit, double * last, double * limited, double * torque, double elapsed);
 } robot_dynamics_library;
 
 /* A null pointer: the library is compiled for another processor. */

@@ -10,13 +10,12 @@
 namespace robot_dynamics_controllers
 {
 
-/// tau = Kp e + Kd de + tau_ff with e = q_d - q, modulo a turn for continuous joints, and de = qd_d - qd: the law
-/// pd_feedforward of control/laws/joint_space_control.py, the same bits.
+/// tau = Kp e + Kd de + tau_ff with e = q_d - q, modulo a turn for continuous joints, and de = qd_d - qd, by the library.
 class JointFeedback
 {
 public:
   /// Gains Kp (N m/rad; N/m) and Kd (N m s/rad; N s/m), 1 or n each, at least 0, for updates every `period` s. Throws
-  /// std::invalid_argument for others, and as require_stable.
+  /// std::invalid_argument for others, and as require_stable. `library` has to outlive this object.
   JointFeedback(
     const robot_dynamics_library & library, const std::vector<double> & stiffness,
     const std::vector<double> & damping, double period);
@@ -30,6 +29,7 @@ public:
     double * tau) const noexcept;
 
 private:
+  const robot_dynamics_library & library_;
   std::vector<double> stiffness_, damping_, turn_;
   bool acts_;
 };

@@ -7,17 +7,22 @@
 #include <string>
 #include <vector>
 
+#include "robot_dynamics_controllers/dynamics_library.h"
+
 namespace robot_dynamics_controllers
 {
 
-/// |tau| <= effort limit, then |tau - last| <= rate limit * elapsed, as control/guards/torque_limiter.py: the same bits.
+/// |tau| <= effort limit, then |tau - last| <= rate limit * elapsed, by the functions of the library; counts for other
+/// threads what they limit.
 class TorqueLimiter
 {
 public:
   enum Limited : unsigned { EFFORT = 1u, RATE = 2u, NOT_FINITE = 4u };
 
   /// Limits of n joints: N m and N m/s (prismatic joints: N, N/s); effort above 0, inf: none; rate 0: none.
-  TorqueLimiter(std::vector<double> effort_limit, std::vector<double> rate_limit);
+  /// `library` has to outlive this object.
+  TorqueLimiter(
+    const robot_dynamics_library & library, std::vector<double> effort_limit, std::vector<double> rate_limit);
 
   /// Limits tau (n) to the effort limits alone, in place, with the same flags; returns whether tau is finite.
   [[gnu::hot]] bool limit_effort(double * tau) noexcept;
@@ -38,12 +43,12 @@ public:
   const std::vector<double> & effort_limit() const noexcept {return effort_limit_;}
 
 private:
-  [[gnu::cold]] bool clamp(double * tau) noexcept;
-  [[gnu::cold]] void add(unsigned found) noexcept;
+  double counted(double largest) noexcept;
+  [[gnu::cold]] void count() noexcept;
 
-  std::vector<double> effort_limit_, rate_limit_;
-  std::vector<double> finite_limit_;  // effort_limit_, or the largest number
-  std::vector<double> last_;
+  const robot_dynamics_library & library_;
+  std::vector<double> effort_limit_, rate_limit_, last_;
+  std::vector<double> limited_;  // flags of the last call, as numbers
   std::vector<std::atomic<unsigned>> by_joint_;
   std::atomic<std::uint64_t> effort_{0}, rate_{0}, not_finite_{0};
 };

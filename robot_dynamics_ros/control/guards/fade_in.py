@@ -2,6 +2,17 @@
 
 import numpy as np
 
+from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Vector
+from robot_dynamics_ros.kernels.torque_transitions import fade_in
+
+
+@compiled(given='torque elapsed')
+def _fade_in(last: Vector, progress: Vector, torque: Vector, elapsed: float) -> None:
+    """Write torque (n) and progress (2) as the kernel does."""
+    fade_in(last, progress, torque, elapsed)
+
 
 class FadeIn:
     """Blends the first torques after ``restart``: tau = last + share (tau - last), share from 0 to 1 over ``duration``.
@@ -18,14 +29,14 @@ class FadeIn:
     """
 
     def __init__(self, joints: int, duration: float):
-        self._duration = duration
         self._last, self._nothing = np.zeros((2, joints))
-        self._elapsed = duration  # of the fade-in; below 0: its first torque is still to come
+        self._progress = np.full(2, float(duration))
+        self._blend = bound(_fade_in, self._last, self._progress, then=(self._nothing, 0.0))
 
     @property
     def runs(self) -> bool:
         """Whether a fade-in has begun, or begins with the next torque, and has not ended."""
-        return self._elapsed < self._duration
+        return bool(self._progress[0] < self._progress[1])
 
     def begin(self, now: float, answered: float | None, sent: float | None, last: np.ndarray, longest: float) -> None:
         """Restart at an activation, from zero after a long time, and after a long pause if none runs.
@@ -49,14 +60,9 @@ class FadeIn:
     def restart(self, last: np.ndarray) -> None:
         """Begin a fade-in from the torque ``last`` (n, N m) with the next torque."""
         self._last[:] = last
-        self._elapsed = -1.0 if self._duration else 0.0
+        self._progress[0] = -1.0 if self._progress[1] else 0.0
 
     def apply(self, torque: np.ndarray, elapsed: float) -> None:
         """Blend a torque (n, N m) in place; ``elapsed`` is the time since the last torque that was sent, s."""
-        if self._elapsed >= self._duration:
-            return
-        self._elapsed = 0.0 if self._elapsed < 0.0 else self._elapsed + elapsed
-        if self._elapsed < self._duration:
-            torque -= self._last
-            torque *= self._elapsed / self._duration
-            torque += self._last
+        if self.runs:
+            self._blend(torque, elapsed)

@@ -8,10 +8,11 @@ from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import IntegerMatrix, Integers, Vector
+from robot_dynamics_ros.kernels.torque_limits import limit_effort, limit_rate
 
 
 class Limited(IntFlag):
-    """Flags of what was limited in the torque of a joint."""
+    """Flags of what was limited in the torque of a joint, as ``kernels.torque_limits`` writes them."""
 
     EFFORT = 1
     RATE = 2
@@ -23,51 +24,53 @@ REASONS = {
     Limited.RATE: 'faster than the rate limit',
     Limited.NOT_FINITE: 'not finite',
 }
-EFFORT, RATE, NOT_FINITE = (int(flag) for flag in Limited)
+EFFORT, NOT_FINITE = int(Limited.EFFORT), int(Limited.NOT_FINITE)
 
 
 @compiled(given='torque elapsed')
 def _limit(
-    limit: Vector,
-    rate: Vector,
+    effort_limit: Vector,
+    rate_limit: Vector,
     last: Vector,
     found_by_joint: Integers,
     limited: IntegerMatrix,
+    flags: Vector,
+    limited_torque: Vector,
     enforced: bool,
     torque: Vector,
     elapsed: float,
 ) -> int:
-    """Limit |torque| <= limit and |torque - last| <= rate elapsed, (n) each, rate 0: none; return the flags.
+    """Limit |torque| <= effort_limit and |torque - last| <= rate_limit elapsed, (n) each; return the flags of all.
 
     Writes torque, where the limits are ``enforced``, ``last`` = torque, adds the flags of each joint to
     ``found_by_joint`` (n), and counts torques that were limited in effort and in rate in ``limited`` (2, n). If an
-    entry is not finite, torque and ``last`` are not changed.
+    entry is not finite, torque and ``last`` are not changed. flags and limited_torque (n) are scratch.
     """
-    found = 0
-    for k in range(torque.shape[0]):
-        if not np.isfinite(torque[k]):
-            found_by_joint[k] |= NOT_FINITE
-            found = NOT_FINITE
+    n = torque.shape[0]
+    for k in range(n):
+        limited_torque[k] = torque[k]
+    found = int(limit_effort(effort_limit, flags, limited_torque))
     if found:
+        for k in range(n):
+            found_by_joint[k] |= int(flags[k])
+            limited[0, k] += int(flags[k]) & EFFORT
+    if found == NOT_FINITE:
         return found
-    for k in range(torque.shape[0]):
-        # |tau| <= limit
-        if abs(torque[k]) > limit[k]:
-            if enforced:
-                torque[k] = limit[k] if torque[k] > 0.0 else -limit[k]
-            found_by_joint[k] |= EFFORT
-            found |= EFFORT
-            limited[0, k] += 1
-        # |tau - last| <= rate elapsed
-        step = rate[k] * elapsed
-        if rate[k] > 0.0 and abs(torque[k] - last[k]) > step:
-            if enforced:
-                torque[k] = last[k] + step if torque[k] > last[k] else last[k] - step
-            found_by_joint[k] |= RATE
-            found |= RATE
-            limited[1, k] += 1
-        last[k] = torque[k]
-    return found
+    if not enforced:
+        for k in range(n):
+            limited_torque[k] = torque[k]
+    fast = int(limit_rate(rate_limit, last, flags, limited_torque, elapsed))
+    if fast:
+        for k in range(n):
+            found_by_joint[k] |= int(flags[k])
+            limited[1, k] += flags[k] > 0.0
+    if enforced:
+        for k in range(n):
+            torque[k] = limited_torque[k]
+    else:
+        for k in range(n):
+            last[k] = torque[k]
+    return found | fast
 
 
 class TorqueLimiter:
@@ -105,8 +108,8 @@ class TorqueLimiter:
         self.by_joint = np.zeros(len(effort_limit), np.int64)
         self.limited = np.zeros((2, len(effort_limit)), np.int64)
         self.counts = dict.fromkeys(REASONS, 0)
-        counted = self.last, self.by_joint, self.limited
-        self._limit = bound(_limit, effort_limit, rate_limit, *counted, enforced, then=(np.zeros_like(self.last), 0.0))
+        written = self.last, self.by_joint, self.limited, *np.zeros((2, len(effort_limit)))
+        self._limit = bound(_limit, effort_limit, rate_limit, *written, enforced, then=(np.zeros_like(self.last), 0.0))
 
     def apply(self, torque: np.ndarray, elapsed: float) -> bool:
         """Limit a torque in place.

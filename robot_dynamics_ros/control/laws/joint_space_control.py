@@ -9,6 +9,7 @@ from robot_dynamics_ros.control.terms.compensation import TERMS, friction_adder,
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Vector
+from robot_dynamics_ros.kernels.joint_feedback import joint_feedback
 from robot_dynamics_ros.robot import Robot
 
 LAWS = ('pd', 'pd_gravity', 'pd_feedforward', 'computed_torque')
@@ -29,11 +30,7 @@ def _feedback(
     out: Vector,
 ) -> None:
     """Write out = Kp (q_desired - q) + Kd (qd_desired - qd) + term, (n) each; the first modulo turn (0: none)."""
-    for i in range(out.shape[0]):
-        e = q_desired[i] - q[i]
-        if turn[i] > 0.0:
-            e -= turn[i] * np.floor(e / turn[i] + 0.5)
-        out[i] = Kp[i] * e + Kd[i] * (qd_desired[i] - qd[i]) + term[i]
+    joint_feedback(Kp, Kd, turn, q, qd, q_desired, qd_desired, term, out)
 
 
 class JointSpaceControl:

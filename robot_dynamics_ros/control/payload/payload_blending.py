@@ -5,9 +5,26 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from robot_dynamics_ros.control.payload.payload_gravity import PayloadGravity, Vector, carrying
+from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.payload.payload_gravity import PayloadGravity, carrying
+from robot_dynamics_ros.control.payload.payload_gravity import Vector as Gravity
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Vector
+from robot_dynamics_ros.kernels.payload_blending import add_share, corner_weights
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
+
+
+@compiled(given='payload_share gravity_share weights')
+def _corner_weights(payload_share: float, gravity_share: float, weights: Vector) -> None:
+    """Write weights (4) as the kernel does."""
+    corner_weights(payload_share, gravity_share, weights)
+
+
+@compiled(given='weight term torque')
+def _add_share(weight: float, term: Vector, torque: Vector) -> None:
+    """Write torque (n) as the kernel does."""
+    add_share(weight, term, torque)
 
 
 class RobotLaw(Protocol):
@@ -36,7 +53,7 @@ class _Corner(NamedTuple):
     payload_after: bool
     gravity_after: bool
     payloads: Mapping[str, Payload]
-    gravity: Vector
+    gravity: Gravity
     law: Any  # a RobotLaw
 
 
@@ -54,7 +71,9 @@ class PayloadBlender:
     def __init__(self, make: Callable[[Robot], RobotLaw], robot: Robot, payload_gravity: PayloadGravity):
         """Blend the laws ``make(robot)`` over ``payload_gravity``; ``robot`` itself has no payload."""
         self._make, self._robot = make, robot
-        self._term = np.zeros(robot.nv)
+        self._term, self._weights = np.zeros(robot.nv), np.zeros(4)
+        self._corner_weights = bound(_corner_weights, then=(0.0, 0.0, self._weights))
+        self._add_share = bound(_add_share, then=(0.0, self._term, self._term))
         # replaced as a whole, for the other thread; at most four corners, the last one after both ramps
         self._blend: tuple[PayloadGravity, list[_Corner]] = payload_gravity, []
         self.take(payload_gravity)
@@ -83,18 +102,14 @@ class PayloadBlender:
             corners[-1].law.torque(*inputs, out=out)
             return
         # tau = sum of w_p w_g tau(payload, gravity)
-        total = None
+        self._corner_weights(p, g, self._weights)
+        weights = self._weights.tolist()
+        out.fill(0.0)
         for payload_after, gravity_after, _, _, law in corners:
-            weight = (p if payload_after else 1.0 - p) * (g if gravity_after else 1.0 - g)
-            if weight == 0.0:
-                continue
-            target = out if total is None else self._term
-            law.torque(*inputs, out=target)
-            target *= weight
-            if total is None:
-                total = out
-            else:
-                total += target
+            weight = weights[2 * payload_after + gravity_after]
+            if weight != 0.0:
+                law.torque(*inputs, out=self._term)
+                self._add_share(weight, self._term, out)
 
 
 def _sides(ramp) -> tuple[bool, ...]:

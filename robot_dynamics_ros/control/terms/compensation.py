@@ -9,7 +9,7 @@ from robot_dynamics_ros.control.terms.residual_torque import ResidualTorque
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
-from robot_dynamics_ros.kernels.friction import friction_of
+from robot_dynamics_ros.kernels.friction import add_joint_friction, friction_of
 from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.robot import Robot
 
@@ -31,19 +31,7 @@ def add_friction(friction: Matrix, qd: Vector, transmitted: Vector, torque: Vect
 
     The rows of ``friction`` (8, n) are the fields of ``model.Friction``.
     """
-    for i in range(torque.shape[0]):
-        torque[i] += friction_of(
-            friction[0, i],
-            friction[1, i],
-            friction[2, i],
-            friction[3, i],
-            friction[4, i],
-            friction[5, i],
-            friction[6, i],
-            friction[7, i],
-            qd[i],
-            transmitted[i],
-        )
+    add_joint_friction(friction, qd, transmitted, torque)
 
 
 @compiled(given='qd transmitted torque')
