@@ -6,6 +6,7 @@ TYPES = {
     'feedforward_torque': 'sensor_msgs/msg/JointState',
     'feedforward_torque/commands': 'std_msgs/msg/Float64MultiArray',
     'feedforward_torque/info': 'robot_dynamics_interfaces/msg/TorqueInfo',
+    'feedforward_torque/held': 'std_msgs/msg/Header',
     'gravity_torque': 'sensor_msgs/msg/JointState',
     'gravity_torque/commands': 'std_msgs/msg/Float64MultiArray',
     'gravity_torque/info': 'robot_dynamics_interfaces/msg/TorqueInfo',
