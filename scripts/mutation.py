@@ -163,7 +163,9 @@ def _judge(folder: str, sample: int | None, seed: int) -> int:
 
 
 def _check(survey: Survey) -> None:
-    """Raise SystemExit for a test file that fails without a mutant when it runs alone."""
+    """Raise SystemExit where no test passes without a mutant, or a test file fails when it runs alone."""
+    if not survey.seconds:
+        raise SystemExit('no test passes without a mutant')
     for file in sorted(survey.seconds):
         if os.waitstatus_to_exitcode(os.waitpid(_forked(lambda file=file: _outcome([file], survey)), 0)[1]):
             raise SystemExit(f'{file}: fails without a mutant')
