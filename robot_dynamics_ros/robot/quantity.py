@@ -52,11 +52,13 @@ class Quantity:
 
     def of_many(self, inputs, out, vectors) -> np.ndarray | None:
         """Return the results of many states by generic code; None where ``compute`` has to decide."""
-        if self._in_python or self._own is not None or self._pays(np.shape(vectors[0])):
+        if self._in_python or self._own is not None:
             return None
         try:
+            if self._pays(np.shape(vectors[0])):
+                return None
             return self._generic.of_thread(self.program)(*vectors, inputs, out)
-        except TypeError:
+        except (TypeError, ValueError):  # no array of numbers, which ``compute``'s caller names
             return None
 
     def compute(self, rows, inputs, result) -> bool:
