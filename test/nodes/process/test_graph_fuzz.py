@@ -263,7 +263,13 @@ FAULTS = {
         _from_the_arm,
     ),
     'a lead has no limits': ('TERMS', 'trajectory', controller_law, 'acceleration_limits', _without_limits),
-    'a trajectory that begins soon is replaced': ('TERMS', 'replace_while_one_waits', trajectory_follower, 'SOON', 0),
+    'a trajectory that begins soon is replaced': (
+        'TERMS',
+        'replace_while_one_waits',
+        trajectory_follower,
+        'SOON_NS',
+        0,
+    ),
     'a turn of a continuous joint counts': (
         *('PUBLISHED', 'trajectory', trajectory_start, 'turns', lambda robot: np.zeros(robot.nv), OF_THE_ROBOT),
     ),
