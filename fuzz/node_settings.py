@@ -1,5 +1,6 @@
 """Names of the nodes, parameters of a torque node, and of a graph of nodes, drawn at random or as they are stated."""
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 from random import Random
 
@@ -80,7 +81,7 @@ class TorqueSettings:
         return {
             **own,
             **gains,
-            **PARAMETERS,
+            **deepcopy(PARAMETERS),
             'state_rate': 500.0,
             'adaptation_payload_limit': 10.0,
             'adaptation_rate': 0.01,

@@ -70,6 +70,15 @@ def _apart(
     return AGREES
 
 
+@compiled(given='motion')
+def _moves(motion: Matrix) -> bool:
+    """Return whether a joint of ``motion`` (2, n), q and qd, has a velocity."""
+    fastest = 0.0
+    for j in range(motion.shape[1]):
+        fastest = max(fastest, abs(motion[1, j]))
+    return fastest > 0.0
+
+
 class MotionAgreement:
     """Compares the motion of feedforward torques with that of this node."""
 
@@ -80,6 +89,11 @@ class MotionAgreement:
         then = np.zeros((3, n)), np.zeros((2, n)), 0.0, 0.0, False
         self._apart = bound(_apart, self._turn, limits[1], desired, then=then)
         self._lag = LONGEST_GAP_NS * 1e-9
+        self._moves = bound(_moves, then=(np.zeros((2, n)),))
+
+    def moves(self, motion: np.ndarray) -> bool:
+        """Return whether ``motion`` (2, n), q and qd, is none at rest."""
+        return self._moves(motion)
 
     def fault(self, plan: Followed, stamp: int, motion: np.ndarray, of: int) -> Result | None:
         """Return why a torque along ``motion`` (2, n), q and qd at ``of`` (ns), is not one along ``plan``; None: it is.

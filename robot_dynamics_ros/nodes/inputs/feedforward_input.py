@@ -8,15 +8,12 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.msg import TorqueInfo
-from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.law import Outcome, Result
 from robot_dynamics_ros.control.laws.joint_space_law import NO_FEEDFORWARD
 from robot_dynamics_ros.control.trajectories.followed import Followed
 from robot_dynamics_ros.control.trajectories.lead import Limits
 from robot_dynamics_ros.control.trajectories.motion_agreement import MotionAgreement
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.jit.compiled import compiled
-from robot_dynamics_ros.jit.kinds import Vector
 from robot_dynamics_ros.messages.cdr import stamp_of
 from robot_dynamics_ros.messages.joint_state import JointStateInput
 from robot_dynamics_ros.nodes.inputs.torque_producers import Producers
@@ -33,15 +30,6 @@ ANOTHER = Result(
     Outcome.INCOMPLETE,
     'feedforward torque not added: it follows another trajectory than this node, or from another start',
 )
-
-
-@compiled()
-def _moves(velocity: Vector) -> bool:
-    """Return whether a joint of ``velocity`` (n) moves."""
-    fastest = 0.0
-    for k in range(velocity.shape[0]):
-        fastest = max(fastest, abs(velocity[k]))
-    return fastest > 0.0
 
 
 class Torques:
@@ -88,7 +76,7 @@ class FeedforwardInput:
         numbers = self._input.numbers
         self._newest, self._before = Torques(numbers), Torques(np.zeros_like(numbers))
         self._agreement = MotionAgreement(arm.robot, desired, limits)
-        self.effort, self._newest_moves = numbers[2], bound(_moves, numbers[1])
+        self.effort = numbers[2]
         self.apart: Result | None = None
         self._compared = 0.0  # steady time at which a torque was compared with the motion of this node, s
         # an info is sent before the first torque of its trajectory, so it is taken after the torque and handled before
@@ -118,7 +106,7 @@ class FeedforwardInput:
     def moves(self, stamp: int) -> bool:
         """Return whether there is a torque of a motion, not one at rest, for the state of ``stamp`` (ns)."""
         of = self._newest.stamp
-        return of is not None and abs(stamp - of) <= self.age_limit and self._newest_moves()
+        return of is not None and abs(stamp - of) <= self.age_limit and self._agreement.moves(self._newest.motion)
 
     def on_torque(self, data: bytes, info: dict) -> None:
         """Record the newest torque; a wrong one is refused by name, and drops those before."""

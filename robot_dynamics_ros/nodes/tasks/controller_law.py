@@ -1,9 +1,11 @@
 """The control law of ``torque_controller``, made as the parameters choose it, with what it needs and reports."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
-from robot_dynamics_ros.control.law import Law
+from robot_dynamics_ros.control.law import Law, MeasuredState
 from robot_dynamics_ros.control.laws.acceleration_limits import acceleration_limits
 from robot_dynamics_ros.control.laws.adaptation import ADAPTIVE, Adaptation, AdaptiveSettings
 from robot_dynamics_ros.control.laws.adaptive import AdaptiveControl, AdaptiveHold, AdaptiveLaw
@@ -63,7 +65,7 @@ class ControllerLaw:
         source = self.feedforward if name == 'pd_feedforward' else None
         parts = self.follower, self._desired, control, hold, source, self._position
         following = JointSpaceLaw(*parts, self._held.tell)
-        self.follower.may_begin, self.follower.start.held = following.may_begin, self._position.at
+        self.follower.may_begin, self.follower.start.held = following.may_begin, self._held_at(name)
         law: Law = AdaptiveLaw(following, self._adaptation) if self._adaptation else following
         rate = node.value('state_rate')
         if not rate:
@@ -72,6 +74,15 @@ class ControllerLaw:
         if fault:
             raise ArgumentError(fault)
         return law
+
+    def _held_at(self, name: str) -> Callable[[MeasuredState], np.ndarray | None]:
+        """Return what says where the arm is held, for the way to a trajectory; an arm with a free direction nowhere.
+
+        It may have been guided along this direction, in which only velocities and accelerations of a way lead it.
+        """
+        stiffness = *self._node.value('translational_stiffness'), *self._node.value('rotational_stiffness')
+        is_free = name == IMPEDANCE and not min(stiffness)
+        return (lambda state: None) if is_free else self._position.at
 
     def continue_from(self, before: 'ControllerLaw') -> None:
         """Hold the arm where ``before`` does, of another description, or where its trajectory came to rest."""

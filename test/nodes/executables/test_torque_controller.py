@@ -210,6 +210,19 @@ def test_cartesian_impedance_follows_a_trajectory_and_holds_the_arm(graph, start
             assert_near(answer(graph, at(start, t), q, qd), np.clip(torque, -ROBOT.limits.effort, ROBOT.limits.effort))
 
 
+def test_where_a_direction_of_a_cartesian_impedance_is_free_a_trajectory_begins_at_the_measured_state(graph, start):
+    """The arm may have been guided along it: a way from where it was held would carry it back."""
+    free = {**OF_IMPEDANCE, 'translational_stiffness': [300.0, 400.0, 0.0]}
+    impedance = IMPEDANCE._replace(stiffness=[*IMPEDANCE.stiffness[:5], 0.0])
+    law, torque = CartesianImpedance(ROBOT, impedance), np.zeros(6)
+    with graph.parameters(NODE, **free, translational_error_limit=0.0, rotational_error_limit=0.0):
+        answer(graph, start, A)
+        here = A + 0.1
+        graph.follow(NODE, ros.trajectory(NAMES, at(start, 0.1), (0.5, here, REST, REST), (9.0, here, REST, REST)))
+        law.torque(here, REST, (here, REST, REST), None, torque)
+        assert_near(answer(graph, at(start, 0.1), here), torque)
+
+
 def test_the_spring_of_a_cartesian_impedance_pulls_no_more_strongly_than_at_its_limit(graph, start):
     law, torque = CartesianImpedance(ROBOT, IMPEDANCE._replace(farthest=(0.5, 0.01))), np.zeros(6)
     with graph.parameters(NODE, **OF_IMPEDANCE, translational_error_limit=0.01):
