@@ -1,6 +1,6 @@
 """Cartesian impedance: its equations by NumPy and SciPy, what they promise, and the same in MuJoCo."""
 
-from support.robots.small_robots import AUBO, joint, link, one, robot
+from support.robots.small_robots import AUBO, joint, link, one, robot, seven_joints
 
 import mujoco
 import numpy as np
@@ -20,21 +20,6 @@ from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.simulation.plant.mujoco_plant import mujoco_plant
 
 STIFFNESS = np.array([20.0, 30.0, 40.0, 500.0, 800.0, 1000.0])
-
-
-def seven_joints():
-    """Return an arm of seven joints in turn about z and y, 0.2 m apart."""
-    parts = [link('base')]
-    for k in range(7):
-        mass, name = 4.0 - 0.5 * k, f'link_{k}'
-        inertia = (0.02 * mass, 0.0, 0.001, 0.02 * mass, 0.0, 0.01 * mass)
-        axis, before = ('0 1 0' if k % 2 else '0 0 1'), f'link_{k - 1}' if k else 'base'
-        limits = '<limit lower="-2.9" upper="2.9" velocity="2" effort="100"/>'
-        parts += [
-            link(name, mass, '0.01 0.02 0.1', inertia),
-            joint(f'joint_{k}', before, name, 'revolute', axis, '0 0 0.2', inside=limits),
-        ]
-    return robot(*parts)
 
 
 ARMS = {'six joints': AUBO, 'seven joints': seven_joints()}
@@ -140,6 +125,21 @@ def test_the_posture_does_not_move_the_frame():
         free = J @ M_inv @ (10.0 * 0.1 * away)
         assert np.abs(J @ M_inv @ out).max() < 0.01 * np.abs(free).max()
         assert np.abs(out).max() > 0.01  # and yet it acts
+
+
+@pytest.mark.parametrize('arm', ARMS.values(), ids=ARMS)
+def test_a_direction_without_stiffness_has_no_damping_but_the_stated_one(arm):
+    rng, out = np.random.default_rng(11), np.empty(arm.nv)
+    for stated in (0.0, 20.0):
+        damping = np.array([0.0, 0.0, 0.0, 0.0, 0.0, stated])
+        free = impedance_of(arm, [*STIFFNESS[:5], 0.0], posture=(0.0, 0.0), damping=damping)
+        law = CartesianHold(arm, free, terms=())
+        for _ in range(10):
+            q = rng.uniform(0.3, 1.2, arm.nv)
+            J = arm.jacobian(q, arm.link_names[-1])
+            upwards = np.linalg.pinv(J)[:, 5].copy()  # J qd = 1 m/s along z alone
+            law.torque(q, upwards, q, out)
+            np.testing.assert_allclose(out, -stated * J[5], atol=1e-6)
 
 
 @pytest.mark.parametrize('joints', [1, 2, 3])

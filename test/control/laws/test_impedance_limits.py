@@ -1,6 +1,6 @@
 """A Cartesian impedance and the sampling period: the limit of stability, and what it is judged by."""
 
-from support.robots.small_robots import AUBO, joint, link, one, robot
+from support.robots.small_robots import AUBO, joint, link, one, robot, seven_joints
 
 import numpy as np
 import pytest
@@ -17,17 +17,19 @@ def impedance_of(arm, stiffness=STIFFNESS, posture=(0.0, 0.0), **more):
     return Impedance(stiffness, *(np.full(arm.nv, gain) for gain in posture), **more)
 
 
+@pytest.mark.parametrize('arm', [AUBO, seven_joints()], ids=['six joints', 'seven joints'])
 @pytest.mark.parametrize('reference_frame', ['local_world_aligned', 'local'])
-def test_its_matrices_are_the_derivatives_of_the_torque(reference_frame):
+def test_its_matrices_are_the_derivatives_of_the_torque(reference_frame, arm):
     """D_q = -d tau / d qd, and without a posture K_q = -d tau / d q where the arm is where it is held."""
     for posture in ((0.0, 0.0), (0.0, 3.0)):
-        impedance = impedance_of(AUBO, posture=posture, damping=np.full(6, 0.4), reference_frame=reference_frame)
-        limit, law = ImpedanceLimit(AUBO, impedance), CartesianHold(AUBO, impedance, terms=())
-        q, still, out = np.array([0.3, -0.8, 1.1, 0.4, 0.9, 0.1]), np.zeros(6), np.empty(6)
+        impedance = impedance_of(arm, posture=posture, damping=np.full(6, 0.4), reference_frame=reference_frame)
+        limit, law = ImpedanceLimit(arm, impedance), CartesianHold(arm, impedance, terms=())
+        n = arm.nv
+        q, still, out = np.array([0.3, -0.8, 1.1, 0.4, 0.9, 0.1, 0.5])[:n], np.zeros(n), np.empty(n)
         (K_q,), (D_q,), _ = limit._of_joints(q[None])
-        for k, direction in enumerate(np.eye(6)):
+        for k, direction in enumerate(np.eye(n)):
             law.torque(q, direction, q, out)
-            np.testing.assert_allclose(-out, D_q[:, k], rtol=1e-6, atol=1e-6 * np.abs(D_q).max())
+            np.testing.assert_allclose(-out, D_q[:, k], rtol=1e-7, atol=1e-7 * np.abs(D_q).max())
             law.torque(q + 1e-6 * direction, still, q, out)
             np.testing.assert_allclose(-1e6 * out, K_q[:, k], rtol=1e-4, atol=1e-4 * np.abs(K_q).max())
 

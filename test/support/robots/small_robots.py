@@ -53,6 +53,21 @@ def mixed() -> Robot:
     )  # fmt: skip
 
 
+def seven_joints() -> Robot:
+    """Return an arm of seven joints in turn about z and y, 0.2 m apart."""
+    parts = [link('base')]
+    for k in range(7):
+        mass, name = 4.0 - 0.5 * k, f'link_{k}'
+        inertia = (0.02 * mass, 0.0, 0.001, 0.02 * mass, 0.0, 0.01 * mass)
+        axis, before = ('0 1 0' if k % 2 else '0 0 1'), f'link_{k - 1}' if k else 'base'
+        limits = '<limit lower="-2.9" upper="2.9" velocity="2" effort="100"/>'
+        parts += [
+            link(name, mass, '0.01 0.02 0.1', inertia),
+            joint(f'joint_{k}', before, name, 'revolute', axis, '0 0 0.2', inside=limits),
+        ]
+    return robot(*parts)
+
+
 def pendulum(mass: float, effort=100.0) -> str:
     """A mass at 0.5 m under a joint about y; level with the joint at 0."""
     return f"""
