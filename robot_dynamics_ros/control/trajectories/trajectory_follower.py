@@ -154,7 +154,7 @@ class TrajectoryFollower:
     def held_since(self, stamp: int) -> None:
         """Know that another node holds the arm since the state of ``stamp`` (ns): no motion from before leads it.
 
-        It goes on, and the next one does not begin there. The thread that follows calls this.
+        Such a motion goes on, but no other trajectory begins at its reference. The thread that follows calls this.
         """
         for plan in self._plans:
             plan.leads_nobody |= plan.begun and plan.since <= stamp

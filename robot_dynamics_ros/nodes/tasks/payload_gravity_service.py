@@ -277,7 +277,7 @@ class PayloadGravityService:
             return carried(self._robot, Payload(body.mass, body.com, body.inertia), body.frame)
 
         duration = round(kept.ramp_time * 1e9)
-        # what a ramp began with counts as long as it lasts, or the clock is another one
+        # the payloads before a ramp count until it ends; a ramp of another clock may seem to lie ahead
         is_over = kept.start + duration <= self._now()
         before = {} if is_over else together(pair for body in kept.before for pair in of(body).items())
         ramp = PayloadRamp(of(kept.body), before, kept.start, duration)
