@@ -59,21 +59,27 @@ def friction_torque(friction, W, qd, tau, motors, torque):
 
 
 @kernel
+def joint_friction(friction, i, qd, tau):
+    """Return ``friction_of`` joint i at qd while it transmits tau; rows of friction (8, n): ``model.Friction``."""
+    return friction_of(
+        friction[0, i],
+        friction[1, i],
+        friction[2, i],
+        friction[3, i],
+        friction[4, i],
+        friction[5, i],
+        friction[6, i],
+        friction[7, i],
+        qd,
+        tau,
+    )
+
+
+@kernel
 def add_joint_friction(friction, qd, tau, torque):
     """Write torque (n, N m or N) += the friction of each joint at qd (n) under the transmitted tau (n).
 
     The rows of friction (8, n) are the fields of ``model.Friction``. tau may be ``torque`` itself.
     """
     for i in range(torque.shape[0]):
-        torque[i] += friction_of(
-            friction[0, i],
-            friction[1, i],
-            friction[2, i],
-            friction[3, i],
-            friction[4, i],
-            friction[5, i],
-            friction[6, i],
-            friction[7, i],
-            qd[i],
-            tau[i],
-        )
+        torque[i] += joint_friction(friction, i, qd[i], tau[i])

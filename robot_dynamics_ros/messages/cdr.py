@@ -105,11 +105,6 @@ def stamp_of(data: bytes) -> int:
     return seconds * SECOND + nanoseconds
 
 
-def put_stamp(data: bytearray, stamp: int) -> None:
-    """Write ``stamp`` (ns) into the header of a serialised message."""
-    TIME.pack_into(data, STAMP, *divmod(stamp, SECOND))
-
-
 class ArrayBuffer:
     """A serialised Float64MultiArray that names the state that it answers, with a view ``data`` (n,) of its numbers.
 

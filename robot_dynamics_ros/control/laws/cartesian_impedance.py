@@ -38,6 +38,7 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
+from robot_dynamics_ros.kernels.joint_feedback import joint_feedback
 from robot_dynamics_ros.kernels.operational_space import invert
 from robot_dynamics_ros.robot import Robot
 
@@ -128,14 +129,15 @@ def _impedance(
     K: Matrix, G: Matrix, D_0: Matrix, Kp: Vector, Kd: Vector, turn: Vector, farthest: Vector,
     ratio: float, local: bool,
     T: Matrix, T_d: Matrix, J: Matrix, M_inv: Matrix,
-    B: Matrix, A: Matrix, S: Matrix, V: Matrix, e: Vector, v: Vector, y: Vector, F: Vector, de: Vector, tau_0: Vector,
+    B: Matrix, A: Matrix, S: Matrix, V: Matrix, e: Vector, v: Vector, y: Vector, F: Vector,
+    de: Vector, tau_0: Vector, nothing: Vector,
     q: Vector, qd: Vector, q_desired: Vector, qd_desired: Vector, term: Vector, out: Vector,
 ) -> None:  # fmt: skip
     """Write out (n) = J' (K e + D J de) + N' (Kp e_q + Kd N de) + term (n); see the module.
 
     Reads the poses T and T_d (4, 4) of the frame and of the desired one, J (6, n) and M_inv = M^-1 (n, n). J, K and D_0
     (6, 6) are in the frame's axes where ``local``. B (6, n), A, S, V (6, 6), e, v, y, F (6), de and tau_0 (n) are
-    scratch.
+    scratch; ``nothing`` (n) are zeros.
     """
     n = out.shape[0]
     _pose_error(T, T_d, farthest, local, S, e)
@@ -170,13 +172,9 @@ def _impedance(
             y[row] += S[row, column] * v[column]
     # tau_0 = Kp e_q + Kd N de,  N de = de - B' y
     for k in range(n):
-        still = de[k]
         for row in range(6):
-            still -= B[row, k] * y[row]
-        e_q = q_desired[k] - q[k]
-        if turn[k] > 0.0:
-            e_q -= turn[k] * np.floor(e_q / turn[k] + 0.5)
-        tau_0[k] = Kp[k] * e_q + Kd[k] * still
+            de[k] -= B[row, k] * y[row]
+    joint_feedback(Kp, Kd, turn, q, nothing, q_desired, de, nothing, tau_0)
     # tau = J' (F - A^-1 B tau_0) + tau_0 + term
     for row in range(6):
         v[row] = 0.0
@@ -266,7 +264,7 @@ class CartesianImpedance:
         self._impedance = bound(
             _impedance,
             *(K, root_of(K), D_0, Kp, Kd, turns(robot), farthest, float(ratio), self.reference_frame == 'local'),
-            *(self._T, self._T_d, self._J, self._M_inv, np.zeros((6, n)), *square, *six, np.zeros(n), np.zeros(n)),
+            *(self._T, self._T_d, self._J, self._M_inv, np.zeros((6, n)), *square, *six, *np.zeros((3, n))),
             then=(np.zeros(n),) * 6,
         )
         friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
@@ -274,19 +272,7 @@ class CartesianImpedance:
         self._term, self._still = np.zeros(n), np.zeros(n)
 
     def torque(self, q, qd, desired, feedforward, out) -> None:
-        """Compute the torque that follows a motion.
-
-        Parameters
-        ----------
-        q, qd : ndarray, (n,)
-            Measured positions (rad, m) and velocities (rad/s, m/s).
-        desired : sequence of three ndarray, (n,)
-            q_d, qd_d and qdd_d in rad, rad/s and rad/s^2 (prismatic joints: m, m/s and m/s^2).
-        feedforward : ndarray, (n,)
-            Not used.
-        out : ndarray, (n,)
-            Receives the torque, N m (prismatic joints: N).
-        """
+        """Compute the torque that follows a motion; arguments are those of ``JointSpaceControl.torque``."""
         q_desired, qd_desired, qdd_desired = desired
         # term = M qdd_d + h + friction
         self._robot.inverse_dynamics(q, qd, qdd_desired, out=self._term)
@@ -309,7 +295,7 @@ class CartesianImpedance:
 
 
 class CartesianHold:
-    """Holds a position by a ``CartesianImpedance``, as a law of its own."""
+    """The law that holds a position: ``torque`` is ``CartesianImpedance.hold``."""
 
     def __init__(self, robot: Robot, impedance: Impedance, terms=TERMS):
         """Make the law, with the same arguments."""

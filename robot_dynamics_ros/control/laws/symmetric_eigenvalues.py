@@ -7,14 +7,14 @@ from robot_dynamics_ros.jit.decorators import kernel
 SWEEPS = 12
 """Over all pairs of rows; from the first ones on, the error is squared by each, and six are enough for 6 rows."""
 DIAGONAL = 1e-34
-"""Square of what is beside the diagonal, of that of the matrix, which counts as none."""
+"""Sum of the squares beside the diagonal, over that of the whole matrix, below which the matrix counts as diagonal."""
 
 
 @kernel
 def diagonalise(S, V):
     """Write the eigenvalues of S (m, m) onto its diagonal, and their eigenvectors into the columns of V (m, m).
 
-    Reads and writes both triangles of ``S``, which is symmetric; what is left beside the diagonal is rounding.
+    Reads and writes both triangles of ``S``, which is symmetric; beside the diagonal rounding errors remain.
     """
     m = S.shape[0]
     size = 0.0

@@ -9,7 +9,7 @@ from robot_dynamics_ros.control.terms.residual_torque import ResidualTorque
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
-from robot_dynamics_ros.kernels.friction import add_joint_friction, friction_of
+from robot_dynamics_ros.kernels.friction import add_joint_friction, joint_friction
 from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.robot import Robot
 
@@ -47,18 +47,7 @@ def add_coupled_friction(
         speed = 0.0
         for k in range(n):
             speed = W[i, k] * qd[k] + speed
-        motors[i] = friction_of(
-            friction[0, i],
-            friction[1, i],
-            friction[2, i],
-            friction[3, i],
-            friction[4, i],
-            friction[5, i],
-            friction[6, i],
-            friction[7, i],
-            speed,
-            transmitted[i],
-        )
+        motors[i] = joint_friction(friction, i, speed, transmitted[i])
     for i in range(n):
         for k in range(n):
             torque[i] = W[k, i] * motors[k] + torque[i]

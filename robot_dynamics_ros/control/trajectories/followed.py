@@ -93,6 +93,11 @@ class Followed:
         return self.point is not None and before.point is not None and self.point.stream is before.point.stream
 
     @property
+    def leads(self) -> bool:
+        """Whether its motion leads the arm: it has begun, was not dropped, and no other node holds the arm."""
+        return self.begun and self.dropped is None and not self.leads_nobody
+
+    @property
     def begins_stream(self) -> bool:
         """Whether it is a point whose stream has no velocity yet."""
         return self.point is not None and self.point.is_beginning

@@ -143,8 +143,7 @@ class TrajectoryStart:
     def write_reference(self, before: Followed | None, state: MeasuredState) -> bool:
         """Write the reference in force at ``state``; return whether it is that of ``before``."""
         desired = self._desired
-        goes_on = before is not None and before.begun and before.dropped is None and not before.leads_nobody
-        if before is not None and goes_on and state.pause <= INTERRUPTION:
+        if before is not None and before.leads and state.pause <= INTERRUPTION:
             before.sample(before.time(state.stamp))
             if not state.resumed or not self.fault(state.q):
                 return True

@@ -1,11 +1,14 @@
 """Topic on which the node that adds a feedforward torque says that it holds the arm, not led by its motion."""
 
+import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Header
 
+from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
-from robot_dynamics_ros.messages.cdr import put_stamp, stamp_of
+from robot_dynamics_ros.messages.cdr import FRAME, STAMP, stamp_of
+from robot_dynamics_ros.messages.cdr_numbers import write_stamp
 from robot_dynamics_ros.nodes.process.hot_path import Input
 
 TOPIC = 'feedforward_torque/held'
@@ -20,12 +23,13 @@ class HeldPublisher:
         """Publish for a BaseNode, until it is cleaned up."""
         self._publisher = node.create_lifecycle_publisher(Header, TOPIC, QOS)
         node.resources.callback(node.destroy_lifecycle_publisher, self._publisher)
-        self._message = bytearray(serialize_message(Header()))
+        self._message = np.frombuffer(bytearray(serialize_message(Header())), np.uint8)
+        self._write = bound(write_stamp, self._message[STAMP:FRAME].view(np.int32), then=(0,))
 
     def tell(self, stamp: int) -> None:
         """Say that the arm is held at the state of ``stamp`` (ns): motions from before lead it no more."""
-        put_stamp(self._message, stamp)
-        self._publisher.handle.publish_raw(bytes(self._message))
+        self._write(stamp)
+        self._publisher.handle.publish_raw(self._message.tobytes())
 
 
 class HeldInput:
