@@ -204,6 +204,7 @@ def methods_of(middleware) -> dict:
             'create_timer': create_timer,
             'count_publishers': lambda self, topic: count(topic),
             'get_publishers_info_by_topic': publishers_info,
+            'get_subscriptions_info_by_topic': lambda self, topic: [],
             'get_clock': lambda self: self._clock if middleware.simulated_time else system_clock(middleware.clocks),
         },
         LifecycleNodeMixin: {'create_lifecycle_publisher': create_lifecycle_publisher},

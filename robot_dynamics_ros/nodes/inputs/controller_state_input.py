@@ -1,6 +1,8 @@
 """Input of the desired motion from the state topic of a joint_trajectory_controller."""
 
 import time
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from rclpy.qos import qos_profile_sensor_data
@@ -13,6 +15,7 @@ from robot_dynamics_ros.control.law import TORQUE, MeasuredState, Outcome, Resul
 from robot_dynamics_ros.control.trajectories.reference import Reference
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.stamps import nanoseconds
+from robot_dynamics_ros.nodes.process.publishers import publishers_of, several
 from robot_dynamics_ros.robot import Robot
 
 TOPIC = 'controller_state'
@@ -47,7 +50,7 @@ class ControllerStateInput:
         self._reference = Reference(self._joint_names, age_limit, cutoff, desired, robot.limits.velocity, turns(robot))
         self._publisher: bytes | None = None
         self._received = 0.0  # its last message, s of the steady clock
-        self._publishers = lambda: 0
+        self._publishers: Callable[[], list[tuple[bytes, str]]] = list
         self._given: list[str] | None = None
         self._places = np.zeros(0, np.intp)
 
@@ -82,14 +85,14 @@ class ControllerStateInput:
             qos_overriding_options=QoSOverridingOptions.with_default_policies(),
         )
         node.resources.callback(node.destroy_subscription, subscription)
-        self._publishers = lambda: node.count_publishers(subscription.topic_name)
+        self._publishers = partial(publishers_of, node, TOPIC)
 
     def warnings(self) -> list[str]:
-        """Return that there are several publishers, with their number."""
-        count = self._publishers()
-        if count <= 1:
+        """Return that there are several publishers, and which."""
+        nodes = self._publishers()
+        if len(nodes) <= 1:
             return []
-        return [f'{TOPIC} has {count} publishers, and only the first is followed: end the others, or remap the topic']
+        return [f'{several(nodes, TOPIC)}: only the first is followed; end the others, or remap the topic']
 
     def receive(self, message, publisher: bytes | None = None) -> tuple[list[str], str]:
         """Record a message of ``publisher``; return which rates it lacks, and which joint jumped, '' for none.

@@ -10,6 +10,7 @@ from robot_dynamics_ros.control.trajectories.trajectory_follower import Trajecto
 from robot_dynamics_ros.messages.cdr import FRAME, STAMP, stamp_of
 from robot_dynamics_ros.messages.cdr_numbers import write_stamp
 from robot_dynamics_ros.nodes.process.hot_path import Input
+from robot_dynamics_ros.nodes.process.publishers import subscribers_of
 
 TOPIC = 'feedforward_torque/held'
 QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -21,15 +22,28 @@ class HeldPublisher:
 
     def __init__(self, node):
         """Publish for a BaseNode, until it is cleaned up."""
+        self._node = node
         self._publisher = node.create_lifecycle_publisher(Header, TOPIC, QOS)
         node.resources.callback(node.destroy_lifecycle_publisher, self._publisher)
         self._message = np.frombuffer(bytearray(serialize_message(Header())), np.uint8)
         self._write = bound(write_stamp, self._message[STAMP:FRAME].view(np.int32), then=(0,))
+        self._deaf: set[tuple[bytes, str]] = set()  # at the last look
 
     def tell(self, stamp: int) -> None:
         """Say that the arm is held at the state of ``stamp`` (ns): motions from before lead it no more."""
         self._write(stamp)
         self._publisher.handle.publish_raw(self._message.tobytes())
+
+    def warnings(self, producers: list[tuple[bytes, str]]) -> list[str]:
+        """Return which ``producers`` of a torque do not listen; one that does not yet is given until the next look."""
+        deaf = set(producers) - set(subscribers_of(self._node, TOPIC))
+        names, self._deaf = sorted(name for _, name in deaf & self._deaf), deaf
+        if not names:
+            return []
+        return [
+            f'{TOPIC}: {", ".join(names)} does not listen, and may move the arm by a motion from before it was held; '
+            f'remap {TOPIC} like feedforward_torque'
+        ]
 
 
 class HeldInput:

@@ -117,7 +117,7 @@ class PayloadGravityInput:
         return {
             **payload_gravity_report(now.payload.mass, now.gravity.after),
             'payload or gravity message rejected': self.rejected,
-            **{f'publishers of {topic}': str(self._topics.publishers(topic)) for topic in KINDS},
+            **{f'publishers of {topic}': str(len(self._topics.publishers(topic))) for topic in KINDS},
         }
 
     def warnings(self) -> list[str]:

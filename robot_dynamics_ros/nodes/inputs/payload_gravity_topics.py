@@ -13,7 +13,7 @@ except ImportError:  # Humble
 from robot_dynamics_interfaces.msg import GravityState, PayloadState
 from robot_dynamics_ros.control.payload.ramp import Ramp
 from robot_dynamics_ros.messages.payload_gravity import gravity_ramp_of, gravity_state, payload_ramp_of, payload_state
-from robot_dynamics_ros.nodes.inputs.publishers import count_publishers
+from robot_dynamics_ros.nodes.process.publishers import publishers_of, several
 from robot_dynamics_ros.nodes.process.qos import TRANSIENT_LOCAL, WITH_LIVELINESS
 
 KINDS = {'payload_state': PayloadState, 'gravity_state': GravityState}
@@ -115,9 +115,9 @@ class PayloadGravityTopics:
             if not self.has_ended(topic):
                 yield topic, message
 
-    def publishers(self, topic: str) -> int:
-        """Return how many publishers of one of ``KINDS`` the graph has."""
-        return count_publishers(self._node, topic)
+    def publishers(self, topic: str) -> list[tuple[bytes, str]]:
+        """Return the nodes that publish one of ``KINDS``."""
+        return publishers_of(self._node, topic)
 
     def has_ended(self, topic: str) -> bool:
         """Return whether one of ``KINDS`` has no publisher that is alive."""
@@ -184,12 +184,12 @@ class PayloadGravityTopics:
             receiver.on_message(topic, message)
 
 
-def publisher_warnings(publishers: Callable[[str], int]) -> list[str]:
-    """Return the warnings of a node for ``publishers(topic)``, the number of publishers of each of ``KINDS``."""
+def publisher_warnings(publishers: Callable[[str], list[tuple[bytes, str]]]) -> list[str]:
+    """Return the warnings of a node for ``publishers(topic)``, the nodes that publish each of ``KINDS``."""
     return [
-        f'{topic} has {count} publishers, and the newest message counts: end all instances of dynamics_server but one'
+        f'{several(nodes, topic)}: the newest message counts; end all instances of dynamics_server but one'
         for topic in KINDS
-        if (count := publishers(topic)) > 1
+        if len(nodes := publishers(topic)) > 1
     ]
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.display_trajectory import plans_of
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints
-from robot_dynamics_ros.nodes.inputs.publishers import count_publishers
 from robot_dynamics_ros.nodes.inputs.trajectory_input import check_active
 from robot_dynamics_ros.nodes.inputs.trajectory_queue import TrajectoryQueue
+from robot_dynamics_ros.nodes.process.publishers import publishers_of, several
 
 DISPLAYED = 'display_planned_path'
 """Topic of MoveIt's plans: they are shown before somebody decides to execute them."""
@@ -80,17 +80,17 @@ class PlanInput:
             self._queue.drop('another robot is described')
 
     @property
-    def publishers(self) -> int:
-        """How many publishers the topic has."""
-        return count_publishers(self._node, self._topic)
+    def publishers(self) -> list[tuple[bytes, str]]:
+        """The nodes that publish on the topic."""
+        return publishers_of(self._node, self._topic)
 
     def warnings(self) -> list[str]:
         """Return that more than one planner publishes plans to be executed."""
-        count = 0 if self._queue is None else self.publishers
-        if count < 2:
+        nodes = [] if self._queue is None else self.publishers
+        if len(nodes) < 2:
             return []
         return [
-            f'{count} publishers of {self._topic}: the plans of all of them are published, and a stop drops those of '
+            f'{several(nodes, self._topic)}: the plans of all of them are published, and a stop drops those of '
             'all; stop the others (one that was killed counts for up to 20 s)'
         ]
 

@@ -10,13 +10,10 @@ from robot_dynamics_ros.control.law import Outcome, Result
 from robot_dynamics_ros.control.terms.feedforward_terms import TorqueTerms, lacking, mismatch, payload_gravity_mismatch
 from robot_dynamics_ros.messages.payload_gravity import payload_messages
 from robot_dynamics_ros.messages.stamps import nanoseconds
+from robot_dynamics_ros.nodes.process.publishers import PARTICIPANT, nodes_that_publish, several
 
 SPREAD = 1.0
 """s in which a change of payload or gravity reaches both nodes, and the producer's info this one."""
-PARTICIPANT = 12
-"""Bytes of a GID of DDS that all publishers of a process share (RTPS 2.5, section 8.2.4: GuidPrefix_t)."""
-NAMELESS = '', '_NODE_NAME_UNKNOWN_'
-"""Names of a node that the graph does not know yet."""
 DDS = ('rmw_fastrtps', 'rmw_cyclonedds', 'rmw_connextdds')
 
 
@@ -151,9 +148,9 @@ class Producers:
         """Find on the graph the publishers that cannot be distinguished."""
         keys: Counter = Counter()
         for topic in (self._topic, f'{self._topic}/info'):
-            keys |= Counter(key for key, _ in self._publishers(topic))
+            keys |= Counter(key for key, _ in nodes_that_publish(self._node, topic))
         several = {key for key, count in keys.items() if count > 1}
-        if b'' in self._producers and self._count() > 1:
+        if b'' in self._producers and len(self.nodes) > 1:
             several.add(b'')
         self._ambiguous, self._renewed = frozenset(several), frozenset()
         gone = [key for key in tuple(self._producers) if key and key not in keys and key != self._key]
@@ -163,12 +160,12 @@ class Producers:
     def warnings(self) -> list[str]:
         """Return why no torque could be added now, and that there are several publishers."""
         self.look()
-        fault, count = self.fault(time.monotonic()), self._count()
+        fault, nodes = self.fault(time.monotonic()), self.nodes
         found = [fault.reason] if fault is not None else []
-        if fault is None and not count:
+        if fault is None and not nodes:
             found.append(f'nothing publishes {self._topic} any more: activate feedforward_node')
-        if count > 1:
-            found.append(f'{count} publishers of {self._topic}: the torques of one are used; stop the others')
+        if len(nodes) > 1:
+            found.append(f'{several(nodes, self._topic)}: the torques of one are used; stop the others')
         return found
 
     def report(self) -> dict[str, str]:
@@ -176,7 +173,7 @@ class Producers:
         chosen = self.chosen
         follows = '' if chosen is None or not chosen.identity else f'{chosen.identity:016x} from {chosen.start} ns on'
         return {
-            f'publishers of {self._topic}': str(self._count()),
+            f'publishers of {self._topic}': str(len(self.nodes)),
             'feedforward torques ignored': str(self._ignored),
             'feedforward terms': '' if chosen is None else ' '.join(chosen.terms.terms),
             'feedforward terms missing': '' if chosen is None else ' '.join(lacking(chosen.terms, self._needed.terms)),
@@ -194,16 +191,10 @@ class Producers:
             self._node.refuse(fault.reason)
         self._said = fault
 
-    def _count(self) -> int:
-        return max(len(self._publishers(topic)) for topic in (self._topic, f'{self._topic}/info'))
-
-    def _publishers(self, topic: str) -> set[tuple]:
-        """Return key and node of each publisher; a node that is configured again has two for a while."""
-        endpoints = self._node.get_publishers_info_by_topic(self._node.resolve_topic_name(topic))
-        return {
-            (key_of_endpoint(it), k if it.node_name in NAMELESS else (it.node_namespace, it.node_name))
-            for k, it in enumerate(endpoints)
-        }
+    @property
+    def nodes(self) -> list[tuple[bytes, str]]:
+        """The nodes that publish the torque, or its info where more do that."""
+        return max((nodes_that_publish(self._node, topic) for topic in (self._topic, f'{self._topic}/info')), key=len)
 
     def _on_change(self) -> None:
         """Need another payload or gravity from now on."""
@@ -231,11 +222,6 @@ def gid_of(info: dict) -> bytes:
 def key_of(gid: bytes, info: dict) -> bytes:
     """Return what the publishers of one process have in common, b'' where their GIDs have nothing."""
     return gid[:PARTICIPANT] if gid and info['publisher_gid']['implementation_identifier'].startswith(DDS) else b''
-
-
-def key_of_endpoint(endpoint) -> bytes:
-    """Return the key of a publisher on the graph."""
-    return bytes(endpoint.endpoint_gid[:PARTICIPANT])
 
 
 def _terms_of(message: TorqueInfo) -> TorqueTerms:

@@ -9,8 +9,8 @@ from robot_dynamics_ros.control.trajectories.segment_extremes import check_withi
 from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, trajectory_of
-from robot_dynamics_ros.nodes.inputs.publishers import count_publishers
 from robot_dynamics_ros.nodes.inputs.trajectory_queue import TrajectoryQueue, Waiting
+from robot_dynamics_ros.nodes.process.publishers import publishers_of, several
 
 TOPIC = 'joint_trajectory'
 AHEAD = 1.0
@@ -71,11 +71,11 @@ class TrajectoryInput:
     def warnings(self) -> list[str]:
         """Return that a trajectory is joined late, or goes on instead of a newer one, or that several nodes send."""
         joined_late, unreached = self._follower.joined_late(), self._follower.unreached
-        publishers = count_publishers(self._node, TOPIC)
+        publishers = publishers_of(self._node, TOPIC)
         found = [f'trajectory joined later than asked: {joined_late}'] if joined_late else []
-        if publishers > 1:
+        if len(publishers) > 1:
             found.append(
-                f'{publishers} publishers of {TOPIC}: the newest trajectory is followed, whoever sent it; stop the '
+                f'{several(publishers, TOPIC)}: the newest trajectory is followed, whoever sent it; stop the '
                 'others (one that was killed counts for up to 20 s)'
             )
         return [*found, unreached] if unreached else found

@@ -13,6 +13,7 @@ from robot_dynamics_ros.control.laws.hand_guiding import HandGuidingLaw
 from robot_dynamics_ros.control.terms.torque_scale import bound_command
 from robot_dynamics_ros.messages.cdr import ArrayBuffer, JointStateBuffer
 from robot_dynamics_ros.nodes.outputs.torque_info import TorqueInfoPublisher
+from robot_dynamics_ros.nodes.process.publishers import nodes_that_publish, several
 
 POSITION_COMMANDS = 'position_commands'
 ACKNOWLEDGED = Duration(nanoseconds=200_000_000)
@@ -54,7 +55,7 @@ class CommandArray:
         self._command = bound_command(self._order, self._scale)
         publisher = RawPublisher(node, Float64MultiArray, topic)
         self._send, self.wait = publisher.send, publisher.wait
-        self.command_topic = node.resolve_topic_name(topic)
+        self.command_topic = topic
 
     def publish(self, stamp: int, torque: np.ndarray, answered: int) -> None:
         """Publish ``torque`` (n, N m), which answers the state of ``answered`` (ns; 0: none); ``stamp`` is not sent."""
@@ -152,12 +153,13 @@ class HandGuidingTopics(TorqueTopics):
 
     def warnings(self) -> list[str]:
         """Return why the position command does not follow, and that others publish position commands, too."""
-        found, topic = self._faults() if self._node.active else [], self._node.resolve_topic_name(POSITION_COMMANDS)
-        count = self._node.count_publishers(topic)
-        if count > 1:
-            found.append(
-                f'{count} publishers of {topic}: the arm gets the position commands of all in turn; stop the others'
-            )
+        found = self._faults() if self._node.active else []
+        nodes, topic = (
+            nodes_that_publish(self._node, POSITION_COMMANDS),
+            self._node.resolve_topic_name(POSITION_COMMANDS),
+        )
+        if len(nodes) > 1:
+            found.append(f'{several(nodes, topic)}: the arm gets the position commands of all in turn; stop the others')
         return found
 
     def _faults(self) -> list[str]:

@@ -14,9 +14,9 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.messages.cdr import JointStateBuffer
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.model.closed_loops.loops import check_tree
-from robot_dynamics_ros.nodes.inputs.publishers import STATES, count_publishers, state_warnings
 from robot_dynamics_ros.nodes.lifecycle.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.process.hot_path import InterpreterSettings
+from robot_dynamics_ros.nodes.process.publishers import STATES, publishers_of, state_warnings
 from robot_dynamics_ros.nodes.process.qos import TRANSIENT_LOCAL
 from robot_dynamics_ros.nodes.tasks.aubo_comparison import AuboComparison
 
@@ -123,7 +123,7 @@ class AuboStates(LifecycleTask):
             if not self._listener.clock.follows:
                 drift = 1e6 * self._listener.clock.drift
                 found.append(f'clock drift of the controller {drift:.0f} ppm: states are stamped when they arrive')
-        return found + state_warnings(count_publishers(self._node, STATES))
+        return found + state_warnings(publishers_of(self._node, STATES))
 
     def report(self) -> dict[str, str]:
         """Return the fields of the diagnostics."""

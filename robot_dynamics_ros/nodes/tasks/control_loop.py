@@ -14,6 +14,7 @@ from robot_dynamics_ros.nodes.inputs.trajectory_input import TrajectoryInput
 from robot_dynamics_ros.nodes.lifecycle.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.outputs.torque_publishers import CommandArray, TorqueTopics
 from robot_dynamics_ros.nodes.process.hot_path import Input
+from robot_dynamics_ros.nodes.process.publishers import nodes_that_publish, several
 from robot_dynamics_ros.nodes.tasks.controlled_arm import ControlledArm
 from robot_dynamics_ros.nodes.tasks.state_loop import StateLoop, numbers
 from robot_dynamics_ros.nodes.tasks.torque_pipeline import PipelineClock, TorquePipeline
@@ -135,11 +136,11 @@ class ControlLoop(StateLoop):
         if self._node.active and self.pipeline.fades_in:
             found.append('fading in')
         topic = self._output.command_topic
-        commands = self._node.count_publishers(topic) if topic else 0
-        if commands > 1:
+        nodes = nodes_that_publish(self._node, topic) if topic else []
+        if len(nodes) > 1:
             found.append(
-                f'{commands} publishers of {topic}: the arm gets the torques of all of them in turn; stop the others '
-                '(one that was killed counts for up to 20 s)'
+                f'{several(nodes, self._node.resolve_topic_name(topic))}: the arm gets the torques of all of them in '
+                'turn; stop the others (one that was killed counts for up to 20 s)'
             )
         dropped = self.trajectory.dropped if self.trajectory else ''
         if dropped and dropped != self.pipeline.silence:

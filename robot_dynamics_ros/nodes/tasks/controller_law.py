@@ -104,7 +104,9 @@ class ControllerLaw:
         """Return what is wrong with the feedforward torque, or with the estimate."""
         if self._adaptation:
             return self._adaptation.warnings()
-        return self.feedforward.warnings() if self.fields['control law'] == 'pd_feedforward' else []
+        if self.fields['control law'] != 'pd_feedforward':
+            return []
+        return self.feedforward.warnings() + self._held.warnings(self.feedforward.producers.nodes)
 
     def _fixed(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, PeriodLimit]:
         """Return a law of ``JointSpaceControl``, the law that holds, and the limit of their gains."""

@@ -22,8 +22,8 @@ from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.payload_gravity import payload_gravity_report
 from robot_dynamics_ros.nodes.inputs.effort_input import EffortInput
 from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import KINDS, PayloadGravityPublisher, publisher_warnings
-from robot_dynamics_ros.nodes.inputs.publishers import count_publishers
 from robot_dynamics_ros.nodes.lifecycle.lifecycle_task import LifecycleTask
+from robot_dynamics_ros.nodes.process.publishers import publishers_of
 from robot_dynamics_ros.nodes.tasks.held_values import HeldValues
 from robot_dynamics_ros.nodes.tasks.payload_gravity_service import PayloadGravityService
 from robot_dynamics_ros.nodes.tasks.trajectory_service import check_trajectory
@@ -85,7 +85,7 @@ class DynamicsServices(LifecycleTask):
         return [
             *self.payload_gravity.warnings(),
             *self._held_values.warnings(),
-            *publisher_warnings(partial(count_publishers, self._node)),
+            *publisher_warnings(partial(publishers_of, self._node)),
             *self.effort.warnings(),
         ]
 
@@ -99,7 +99,7 @@ class DynamicsServices(LifecycleTask):
             'requests answered': str(self._answered),
             'requests refused': str(self._refused),
             **payload_gravity_report(now.payload.mass, now.gravity.after),
-            **{f'publishers of {topic}': str(count_publishers(self._node, topic)) for topic in KINDS},
+            **{f'publishers of {topic}': str(len(publishers_of(self._node, topic))) for topic in KINDS},
             **self.effort.report(),
         }
 

@@ -7,8 +7,8 @@ from typing import Protocol
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
 from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import IN_FORCE, KINDS
-from robot_dynamics_ros.nodes.inputs.publishers import count_publishers
 from robot_dynamics_ros.nodes.inputs.torque_producers import gid_of
+from robot_dynamics_ros.nodes.process.publishers import publishers_of
 
 DISCOVERY = 0.5
 """s in which the graph shows the nodes that were there."""
@@ -105,7 +105,7 @@ class HeldValues:
 
     def _lacking(self, topic: str) -> int:
         """Return how many nodes have not said yet what they hold."""
-        return max(count_publishers(self._node, IN_FORCE[topic]) - len(self._words[topic]), 0)
+        return max(len(publishers_of(self._node, IN_FORCE[topic])) - len(self._words[topic]), 0)
 
     def _take(self, topic: str) -> None:
         """Take the words that have come; the executor may call this before it does."""

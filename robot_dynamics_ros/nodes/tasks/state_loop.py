@@ -16,9 +16,9 @@ from robot_dynamics_ros.control.joints.continuous_joints import turns
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.messages.joint_state import StateInput
 from robot_dynamics_ros.nodes.inputs.payload_gravity_input import PayloadGravityInput
-from robot_dynamics_ros.nodes.inputs.publishers import STATES, count_publishers, state_warnings
 from robot_dynamics_ros.nodes.lifecycle.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.process.hot_path import HotPath, Input
+from robot_dynamics_ros.nodes.process.publishers import STATES, publishers_of, several, state_warnings
 from robot_dynamics_ros.nodes.process.raw_executor import NoExecutor
 from robot_dynamics_ros.nodes.process.realtime import Schedule, cores_of
 from robot_dynamics_ros.nodes.tasks.torque_pipeline import TorquePipeline
@@ -124,20 +124,21 @@ class StateLoop(LifecycleTask):
                 f'velocities of {", ".join(unreported)} are 0 in all states, although the positions change: nothing is '
                 'damped there; have the driver report them'
             )
-        count, known = count_publishers(self._node, STATES), self.pipeline.publishers
-        if known and min(count, len(known)) > 1:  # others have ended
+        nodes, known = publishers_of(self._node, STATES), self.pipeline.publishers
+        count = min(len(nodes), len(known))  # others have ended
+        if count > 1:
             found.append(
-                f'{min(count, len(known))} publishers of joint_states with the joints of the arm: torques are those of '
-                'the newer stamps, of either one; stop the others'
+                f'{several(nodes, STATES)}, {count} of them with the joints of the arm: torques are those of the newer '
+                'stamps, of either one; stop the others'
             )
         elif not known and self.pipeline.age is not None:  # rclpy before 9 does not say who published
-            found += state_warnings(count)
+            found += state_warnings(nodes)
         return found
 
     def report(self) -> dict[str, str]:
         """Return counts of states, torques and rejections by reason, rate, jitter, age of the last state, payload."""
         pipeline, gate = self.pipeline, self._gate
-        publishers = count_publishers(self._node, STATES)
+        publishers = len(publishers_of(self._node, STATES))
         if not publishers or pipeline.age is not None:
             self._unheard_since = None
         elif self._unheard_since is None:

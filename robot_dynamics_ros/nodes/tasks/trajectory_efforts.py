@@ -114,7 +114,7 @@ class TrajectoryEfforts(LifecycleTask):
             'plans published': str(self._published),
             'plans refused': str(self._input.refusals),
             'plan refused last': self._input.refused,
-            'publishers of plans': str(self._input.publishers),
+            'publishers of plans': str(len(self._input.publishers)),
             'efforts limited': str(self._limited),
             'gravity owner': self._policy.gravity_owner,
             'compensation': '+'.join(self._terms),

@@ -123,7 +123,8 @@ def test_a_request_that_was_refused_is_made_again_and_an_inertia_alone_is_follow
 
 def test_another_publisher_of_joint_states_is_a_warning(graph):
     other = graph.node.create_publisher(JointState, 'joint_states', 1)
-    graph.diagnostics(NODE, lambda status: '2 publishers of joint_states: where two have' in status.message)
+    named = '2 publishers of joint_states (/aubo_node, /test_client): where two have'
+    graph.diagnostics(NODE, lambda status: named in status.message)
     graph.node.destroy_publisher(other)
     graph.diagnostics(NODE, lambda status: 'publishers of joint_states' not in status.message)
 

@@ -134,8 +134,9 @@ def test_a_second_planner_is_a_warning(process, make):
     assert node.node.task.warnings() == []
     for count in (1, 2):
         witness.create_publisher(JointTrajectory, '/planned_trajectory', 10)
-        process.spin_until(lambda: node.node.task._input.publishers == count, f'{count} publishers')  # noqa: B023
+        process.spin_until(lambda: len(node.node.task._input.publishers) == count, f'{count} publishers')  # noqa: B023
         assert node.node.task.report()['publishers of plans'] == str(count)
-        assert (['2 publishers of planned_trajectory'] if count == 2 else []) == [
+        named = ', '.join(2 * ['/elsewhere/dynamics_server'])
+        assert ([f'2 publishers of planned_trajectory ({named})'] if count == 2 else []) == [
             line.split(':')[0] for line in node.node.task.warnings()
         ]

@@ -151,9 +151,9 @@ def test_a_second_publisher_is_refused_while_the_first_one_publishes(monkeypatch
 def test_the_number_of_publishers_is_a_warning():
     followed = Followed()
     assert followed.input.warnings() == []
-    followed.input._publishers = lambda: 3
+    followed.input._publishers = lambda: [(b'', '/a'), (b'', '/b'), (b'', '/c')]
     assert followed.input.warnings() == [
-        'controller_state has 3 publishers, and only the first is followed: end the others, or remap the topic'
+        '3 publishers of controller_state (/a, /b, /c): only the first is followed; end the others, or remap the topic'
     ]
 
 

@@ -384,13 +384,17 @@ def test_two_servers_are_a_warning_with_their_number(process):
     for node in (follower, *servers):
         node.start()
     process.spin_until(lambda: len(follower.payload_gravity.warnings()) == 2, 'the warnings')
-    text = 'payload_state has 2 publishers, and the newest message counts: end all instances of dynamics_server but one'
+    text = (
+        '2 publishers of payload_state (/dynamics_server, /dynamics_server): the newest message counts; end all '
+        'instances of dynamics_server but one'
+    )
     assert follower.payload_gravity.warnings() == [text, text.replace('payload', 'gravity')]
     assert follower.payload_gravity.report()['publishers of payload_state'] == '2'
     found = []
     process.nodes[0].create_subscription(DiagnosticArray, '/diagnostics', found.append, 10)
-    process.spin_until(lambda: any('gravity_state has 2' in array.status[0].message for array in found), 'a warning')
-    status = next(array.status[0] for array in found if 'gravity_state has 2' in array.status[0].message)
+    several = '2 publishers of gravity_state'
+    process.spin_until(lambda: any(several in array.status[0].message for array in found), 'a warning')
+    status = next(array.status[0] for array in found if several in array.status[0].message)
     assert (status.level, status.message) == (DiagnosticStatus.WARN, '; '.join(follower.payload_gravity.warnings()))
     assert {'publishers of payload_state': '2', 'publishers of gravity_state': '2'}.items() <= {
         value.key: value.value for value in status.values

@@ -106,7 +106,7 @@ def test_a_server_that_was_killed_before_its_first_message_has_to_be_started(pro
     topics._on_liveliness('payload_state')(event(count, -1))
     follower.payload_gravity.look()
     assert follower.payload_gravity.missing.startswith('waiting for payload_state: start dynamics_server')
-    assert topics.publishers('payload_state') == 1
+    assert len(topics.publishers('payload_state')) == 1
     follower.trigger_deactivate()
     follower.trigger_cleanup()
     follower.start()

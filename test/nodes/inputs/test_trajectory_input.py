@@ -65,8 +65,12 @@ class Receiver:
     def resolve_topic_name(self, topic):
         return f'/arm/{topic}'
 
-    def count_publishers(self, topic):
-        return {'/arm/joint_trajectory': self.publishers}[topic]
+    def get_publishers_info_by_topic(self, topic):
+        assert topic == '/arm/joint_trajectory'
+        return [
+            SimpleNamespace(endpoint_gid=[k] * 16, node_namespace='/arm', node_name='planner')
+            for k in range(self.publishers)
+        ]
 
     def joined_late(self):
         return ''
@@ -210,4 +214,4 @@ def test_two_publishers_are_a_warning_with_their_number(monkeypatch):
     assert receiver.input.warnings() == []
     receiver.publishers = 2
     (warning,) = receiver.input.warnings()
-    assert warning.startswith('2 publishers of joint_trajectory: the newest trajectory is followed')
+    assert warning.startswith('2 publishers of joint_trajectory (/arm/planner, /arm/planner): the newest')

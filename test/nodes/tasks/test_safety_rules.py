@@ -174,7 +174,10 @@ def test_two_publishers_of_states_are_reported_and_both_get_torques(graph):
         np.testing.assert_allclose(torque.effort, ROBOT.gravity_torque(-Q), atol=1e-9)
         np.testing.assert_allclose(answer(graph, graph.now()), GRAVITY, atol=1e-9)
     assert graph.diagnostics(NODE, lambda status: status.fields['publishers of joint_states'] == '2')
-    warned = graph.diagnostics(NODE, lambda status: '2 publishers of joint_states' in status.message)
+    warned = graph.diagnostics(
+        NODE,
+        lambda status: '2 publishers of joint_states (/test_client, /test_client), 2 of them with' in status.message,
+    )
     assert warned.level == DiagnosticStatus.WARN
     graph.node.destroy_publisher(other)
 
