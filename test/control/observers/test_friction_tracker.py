@@ -1,7 +1,8 @@
 """Friction tracker: the friction of the present run is found, at rest and by bad samples nothing is learnt."""
 
-import tracemalloc
 from dataclasses import replace
+
+from support.control.allocations import most_allocated
 
 import numpy as np
 import pytest
@@ -208,17 +209,13 @@ def test_an_update_allocates_nothing():
     tracker, rows = FrictionTracker(ROBOT, TIME_CONSTANT), np.ones((3, N))
     qd, friction, measured = rows
     tracker.update(qd, friction, measured, PERIOD)
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        tracemalloc.reset_peak()
+
+    def updates():
         for _ in range(100):
             tracker.update(qd, friction, measured, PERIOD)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+
     # an array of six numbers takes 150 bytes
-    assert peak - before < 100
+    assert most_allocated(updates) < 100
 
 
 def log(scale=1.0, count=400):

@@ -2,9 +2,9 @@
 
 import math
 import sys
-import tracemalloc
 
 from support.code.look_ups import recorded
+from support.control.allocations import most_allocated
 from support.robots.small_robots import mixed
 
 import numpy as np
@@ -215,18 +215,14 @@ def test_a_sample_allocates_nothing_that_stays():
     for row in first:
         observer.update(*row)
         observer.learn()
-    tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        tracemalloc.reset_peak()
+
+    def samples():
         for row in rest:
             observer.update(*row)
             observer.learn()
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
+
     # a matrix of six times six numbers takes 400 bytes; floats, ints and views while a call lasts are less
-    assert peak - before < 400
+    assert most_allocated(samples) < 400
 
 
 @pytest.mark.parametrize('gain', [0.0, -1.0, np.nan])
