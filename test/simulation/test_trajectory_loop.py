@@ -58,7 +58,7 @@ def code_that_calls(robot):
         }
 
     def code(self, key, evaluations, many):
-        return StatesCode(None, robot.model.arrays, *programs[key])
+        return StatesCode(None, robot.model.arrays, *programs[key.name])
 
     return code
 

@@ -90,7 +90,7 @@ def test_a_server_that_restarts_in_mid_ramp_continues_it_as_late_joiners_do(grap
     way = laden(HEAVY) - laden(LIGHT)
     share = (np.array(found) - laden(LIGHT)) @ way / (way @ way)
     assert 0.0 < before <= share <= min(after, 1.0)
-    graph.start(NODE)
+    graph.start(NODE, arguments=('-p', f'age_limit:={ros.DAY}'))
     graph.diagnostics(NODE, lambda status: status.fields['payload, kg'] == '4')
     sent = graph.now()
     found = torque_at(graph, sent)
