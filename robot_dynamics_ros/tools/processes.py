@@ -168,7 +168,8 @@ class Client:
         while not responses():
             self._processes.check()
             if time.monotonic() > deadline:
-                raise NoAnswerError(f'response of {service}: none within {START_TIMEOUT:.0f} s')
+                end = self._processes.last_lines(node)
+                raise NoAnswerError(f'response of {service}: none within {START_TIMEOUT:.0f} s; {end}')
             client = self._client(GetState, service)
             if self.spin_while_waiting(client.service_is_ready, REPEAT):
                 requests.append(client.call_async(GetState.Request()))
