@@ -7,6 +7,7 @@ from support.nodes.feedforward import NODE as FEEDFORWARD
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_interfaces.srv import CheckTrajectory
 
@@ -36,7 +37,17 @@ def begin_of_control(graph, stamp):
 def torque_of_feedforward(graph, stamp):
     """Return the gravity torque of joint 2 at a state of ``stamp``, which is sent until it has come."""
     torques = graph.listen(JointState, 'feedforward_torque')
-    return graph.answer(lambda stamp: send(graph, stamp, A), torques, stamp).effort[1]
+    commands = graph.listen(Float64MultiArray, 'effort_commands')
+    sent = []
+
+    def state(stamp):
+        sent.append(stamp)
+        send(graph, stamp, A)
+
+    torque = graph.answer(state, torques, stamp).effort[1]
+    # torque_controller answers the same states: no command may be left over for the next one
+    graph.until(lambda: len(commands) >= len(sent), 'commands at the same states')
+    return torque
 
 
 def begin_of_feedforward(graph, stamp):
