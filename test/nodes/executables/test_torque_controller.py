@@ -4,6 +4,8 @@ from contextlib import contextmanager
 from functools import partial
 
 from support.nodes import graph as ros
+from support.nodes.feedforward import CONTROLLER as NODE
+from support.nodes.feedforward import NAMES, RATE_A, REST, ROBOT, A, B, at, command, send
 
 import numpy as np
 import pytest
@@ -12,7 +14,6 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.msg import TorqueInfo
-from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianImpedance, Impedance
 from robot_dynamics_ros.control.laws.joint_space_control import LAWS, Hold, JointSpaceControl
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
@@ -22,16 +23,9 @@ from robot_dynamics_ros.tools.processes import ProcessError
 
 pytestmark = pytest.mark.quick
 
-NODE = 'torque_controller'
-ROBOT = Robot.named('aubo_i5')
-NAMES = list(ROBOT.joint_names)
 STIFFNESS = [30.0, 40.0, 35.0, 6.0, 7.0, 8.0]
 DAMPING = [3.0, 4.0, 3.5, 0.6, 0.7, 0.8]
 BANDWIDTH = 4.0
-A = np.array([0.1, -0.7, 0.2, -0.1, 0.3, 0.0])
-B = np.array([0.5, -0.4, -0.2, 0.3, 0.1, -0.4])
-RATE = np.array([0.1, 0.2, -0.1, 0.2, -0.3, 0.1])
-REST = np.zeros(6)
 FEEDFORWARD = np.array([1.0, -2.0, 3.0, -0.4, 0.5, -0.6])
 
 
@@ -41,29 +35,6 @@ def graph(file_graph):
     for name, value in (('stiffness', STIFFNESS), ('damping', DAMPING), ('bandwidth', BANDWIDTH)):
         file_graph.client.set_parameter(NODE, name, value)
     return file_graph
-
-
-def at(start, seconds):
-    return start + round(seconds * ros.SECOND)
-
-
-def send(graph, stamp, q, qd=REST):
-    graph.publish('joint_states', ros.joint_state(NAMES, stamp, q, qd))
-
-
-def answer(graph, stamp, q, qd=REST):
-    """Send a state and return the command that answers it."""
-    commands = graph.listen(Float64MultiArray, 'effort_commands')
-    sent = []
-
-    def state():
-        sent.append(stamp)
-        send(graph, stamp, q, qd)
-
-    graph.repeat_until(state, lambda: commands, 'a command')
-    # no answer may be left over for the next one
-    graph.client.spin_while_waiting(lambda: len(commands) >= len(sent), 0.5)
-    return np.array(commands[0].data)
 
 
 def feed(graph, stamp, effort=FEEDFORWARD, names=NAMES, motion=(A, REST)):
@@ -154,34 +125,34 @@ def use(graph, law):
 
 @pytest.mark.parametrize('law', [law for law in LAWS if law != 'pd_feedforward'])
 def test_law_along_a_trajectory(graph, start, law):
-    points = [0.0, 2.0], [A, B], [RATE, REST], [REST, REST]
+    points = [0.0, 2.0], [A, B], [RATE_A, REST], [REST, REST]
     desired = np.zeros((3, 6))
-    q, qd = A + 0.02, RATE - 0.05
+    q, qd = A + 0.02, RATE_A - 0.05
     with control_law(graph, law):
         graph.follow(NODE, ros.trajectory(NAMES, start, *zip(*points, strict=True)))
         # at first the reference is where the arm is
-        assert_near(answer(graph, start, q, qd), law_torque(law, q, qd, (q, qd, REST)))
+        assert_near(command(graph, start, q, qd), law_torque(law, q, qd, (q, qd, REST)))
         for t in (0.7, 1.6, 2.5):
             Trajectory(*points).sample(t, *desired)
             expected = law_torque(law, q, qd, desired)
-            assert_near(answer(graph, at(start, t), q, qd), expected)
+            assert_near(command(graph, at(start, t), q, qd), expected)
 
 
 def test_pd_feedforward_along_a_trajectory(graph, start):
     follow_fed(graph, start)
-    fed_answer(graph, start, B, RATE, motion=(B, RATE))  # the reference leads from there to A
-    expected = law_torque('pd_feedforward', B, RATE, (A, REST, REST), FEEDFORWARD)
-    assert_near(fed_answer(graph, at(start, 0.9), B, RATE), expected)
+    fed_answer(graph, start, B, RATE_A, motion=(B, RATE_A))  # the reference leads from there to A
+    expected = law_torque('pd_feedforward', B, RATE_A, (A, REST, REST), FEEDFORWARD)
+    assert_near(fed_answer(graph, at(start, 0.9), B, RATE_A), expected)
 
 
 @pytest.mark.parametrize('law', LAWS)
 def test_without_trajectory_the_arm_is_held_by_pd_and_gravity(graph, start, law):
     with control_law(graph, law):
-        answer(graph, start, A)
-        torque = answer(graph, at(start, 0.1), A + 0.03, RATE)
-    by_hand = STIFFNESS * (A - (A + 0.03)) - DAMPING * RATE + ROBOT.gravity_torque(A + 0.03)
+        command(graph, start, A)
+        torque = command(graph, at(start, 0.1), A + 0.03, RATE_A)
+    by_hand = STIFFNESS * (A - (A + 0.03)) - DAMPING * RATE_A + ROBOT.gravity_torque(A + 0.03)
     assert_near(torque, by_hand)
-    assert_near(torque, hold_torque(A + 0.03, RATE, A))
+    assert_near(torque, hold_torque(A + 0.03, RATE_A, A))
 
 
 IMPEDANCE = Impedance([20.0, 30.0, 40.0, 300.0, 400.0, 500.0], STIFFNESS, DAMPING, 0.9, reference_frame='local')
@@ -196,18 +167,18 @@ OF_IMPEDANCE = {
 
 def test_cartesian_impedance_follows_a_trajectory_and_holds_the_arm(graph, start):
     law, torque, desired = CartesianImpedance(ROBOT, IMPEDANCE), np.zeros(6), np.zeros((3, 6))
-    points = [0.0, 2.0], [A, B], [RATE, REST], [REST, REST]
-    q, qd = A + 0.02, RATE - 0.05
+    points = [0.0, 2.0], [A, B], [RATE_A, REST], [REST, REST]
+    q, qd = A + 0.02, RATE_A - 0.05
     with graph.parameters(NODE, **OF_IMPEDANCE, translational_error_limit=0.0, rotational_error_limit=0.0):
-        answer(graph, at(start, -1.0), A)
+        command(graph, at(start, -1.0), A)
         law.hold(q, qd, A, torque)
-        assert_near(answer(graph, at(start, -0.9), q, qd), torque)
+        assert_near(command(graph, at(start, -0.9), q, qd), torque)
         graph.follow(NODE, ros.trajectory(NAMES, start, *zip(*points, strict=True)))
-        answer(graph, start, A)
+        command(graph, start, A)
         for t in (0.7, 1.6, 2.5):
             Trajectory(*points).sample(t, *desired)
             law.torque(q, qd, desired, None, torque)
-            assert_near(answer(graph, at(start, t), q, qd), np.clip(torque, -ROBOT.limits.effort, ROBOT.limits.effort))
+            assert_near(command(graph, at(start, t), q, qd), np.clip(torque, -ROBOT.limits.effort, ROBOT.limits.effort))
 
 
 def test_where_a_direction_of_a_cartesian_impedance_is_free_a_trajectory_begins_at_the_measured_state(graph, start):
@@ -216,46 +187,46 @@ def test_where_a_direction_of_a_cartesian_impedance_is_free_a_trajectory_begins_
     impedance = IMPEDANCE._replace(stiffness=[*IMPEDANCE.stiffness[:5], 0.0])
     law, torque = CartesianImpedance(ROBOT, impedance), np.zeros(6)
     with graph.parameters(NODE, **free, translational_error_limit=0.0, rotational_error_limit=0.0):
-        answer(graph, start, A)
+        command(graph, start, A)
         here = A + 0.1
         graph.follow(NODE, ros.trajectory(NAMES, at(start, 0.1), (0.5, here, REST, REST), (9.0, here, REST, REST)))
         law.torque(here, REST, (here, REST, REST), None, torque)
-        assert_near(answer(graph, at(start, 0.1), here), torque)
+        assert_near(command(graph, at(start, 0.1), here), torque)
 
 
 def test_the_spring_of_a_cartesian_impedance_pulls_no_more_strongly_than_at_its_limit(graph, start):
     law, torque = CartesianImpedance(ROBOT, IMPEDANCE._replace(farthest=(0.5, 0.01))), np.zeros(6)
     with graph.parameters(NODE, **OF_IMPEDANCE, translational_error_limit=0.01):
-        answer(graph, start, A)
+        command(graph, start, A)
         law.hold(A + 0.1, REST, A, torque)
-        assert_near(answer(graph, at(start, 0.1), A + 0.1), torque)
+        assert_near(command(graph, at(start, 0.1), A + 0.1), torque)
 
 
 def test_activated_again_the_arm_is_held_where_it_is_then(graph, start):
     with control_law(graph, 'pd_gravity'):
-        answer(graph, start, A)
+        command(graph, start, A)
         graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
-        torque = answer(graph, at(start, 1.0), B)
+        torque = command(graph, at(start, 1.0), B)
     assert_near(torque, ROBOT.gravity_torque(B))
 
 
 def test_where_a_trajectory_is_ended_the_arm_is_held_and_does_not_leap_back(graph, start):
     with control_law(graph, 'pd_gravity'):
-        answer(graph, start, A)
+        command(graph, start, A)
         graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, B, REST, REST)))
-        assert_near(answer(graph, at(start, 5.0), B), ROBOT.gravity_torque(B))
+        assert_near(command(graph, at(start, 5.0), B), ROBOT.gravity_torque(B))
         graph.follow(NODE, JointTrajectory())
-        torque = answer(graph, at(start, 5.1), B)
+        torque = command(graph, at(start, 5.1), B)
     assert_near(torque, ROBOT.gravity_torque(B))
 
 
 def test_until_the_next_trajectory_begins_the_arm_is_held_and_does_not_leap_back(graph, start):
     with control_law(graph, 'pd_gravity'):
-        answer(graph, start, A)
+        command(graph, start, A)
         graph.follow(NODE, ros.trajectory(NAMES, start, (0.0, B, REST, REST)))
-        assert_near(answer(graph, at(start, 5.0), B), ROBOT.gravity_torque(B))
+        assert_near(command(graph, at(start, 5.0), B), ROBOT.gravity_torque(B))
         graph.follow(NODE, ros.trajectory(NAMES, at(start, 6.0), (0.0, B, REST, REST), (1.0, A, REST, REST)))
-        torque = answer(graph, at(start, 5.1), B)
+        torque = command(graph, at(start, 5.1), B)
     assert_near(torque, ROBOT.gravity_torque(B))
 
 
@@ -264,13 +235,13 @@ def test_silent_without_velocities(graph, start):
         commands = graph.listen(Float64MultiArray, 'effort_commands')
         graph.silence(NODE, 'velocities', lambda: send(graph, start, A, []))
         assert commands == []
-        answer(graph, at(start, 0.1), A)
+        command(graph, at(start, 0.1), A)
 
 
 def test_pd_feedforward_holds_until_the_first_feedforward_torque_but_not_for_long(graph, start):
     follow_fed(graph, start, B)
-    assert_near(answer(graph, start, A), ROBOT.gravity_torque(A))
-    assert_near(answer(graph, at(start, 0.05), A + 0.01), hold_torque(A + 0.01, REST, A))
+    assert_near(command(graph, start, A), ROBOT.gravity_torque(A))
+    assert_near(command(graph, at(start, 0.05), A + 0.01), hold_torque(A + 0.01, REST, A))
     commands = graph.listen(Float64MultiArray, 'effort_commands')
     graph.silence(NODE, 'no feedforward torque', lambda: send(graph, at(start, 0.06), A))
     assert commands == []
@@ -309,7 +280,7 @@ def test_pd_feedforward_bridges_a_gap_below_the_age_limit(graph, start):
     follow_fed(graph, start)
     expected = law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD)
     assert_near(fed_answer(graph, start, A, REST), expected)
-    assert_near(answer(graph, at(start, 0.04), A), expected)
+    assert_near(command(graph, at(start, 0.04), A), expected)
 
 
 def test_an_old_feedforward_torque_does_not_survive_activation(graph, start):
@@ -317,7 +288,7 @@ def test_an_old_feedforward_torque_does_not_survive_activation(graph, start):
     fed_answer(graph, start, A, REST)
     graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_ACTIVATE)
     graph.follow(NODE, stays(start, B))
-    assert_near(answer(graph, start, A), ROBOT.gravity_torque(A))
+    assert_near(command(graph, start, A), ROBOT.gravity_torque(A))
 
 
 def test_the_law_may_change_while_inactive(graph, start):
@@ -327,19 +298,19 @@ def test_the_law_may_change_while_inactive(graph, start):
         graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE)
         graph.client.set_parameter(NODE, 'control_law', 'pd_gravity')
         graph.client.change_state(NODE, Transition.TRANSITION_ACTIVATE)
-        assert_near(answer(graph, at(start, 0.1), B), ROBOT.gravity_torque(B))
+        assert_near(command(graph, at(start, 0.1), B), ROBOT.gravity_torque(B))
         graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE)
         with pytest.raises(ProcessError, match='law of nobody'):
             graph.client.set_parameter(NODE, 'control_law', 'law of nobody')
         graph.client.change_state(NODE, Transition.TRANSITION_ACTIVATE)
-        assert_near(answer(graph, at(start, 0.2), A), ROBOT.gravity_torque(A))
+        assert_near(command(graph, at(start, 0.2), A), ROBOT.gravity_torque(A))
         graph.client.change_state(NODE, Transition.TRANSITION_DEACTIVATE)
     finally:
         graph.restart(NODE, control_law='pd_feedforward')
         follow_fed(graph, at(start, 0.3))
-    fed_answer(graph, at(start, 0.3), A, RATE)
-    expected = law_torque('pd_feedforward', A, RATE, (A, REST, REST), FEEDFORWARD)
-    assert_near(fed_answer(graph, at(start, 1.2), A, RATE), expected)
+    fed_answer(graph, at(start, 0.3), A, RATE_A)
+    expected = law_torque('pd_feedforward', A, RATE_A, (A, REST, REST), FEEDFORWARD)
+    assert_near(fed_answer(graph, at(start, 1.2), A, RATE_A), expected)
 
 
 def test_feedforward_joints_are_matched_by_name(graph, start):
@@ -381,9 +352,9 @@ def test_feedforward_torque_that_is_not_finite_is_refused_and_silences(graph, st
 
 def test_command_is_clamped_to_the_effort_limit(graph, start):
     with graph.parameters(NODE, control_law='pd', stiffness=[1e3] * 6):
-        answer(graph, start, A)
+        command(graph, start, A)
         moved = A + np.array([1.0, -1.0, 1.0, -1.0, 1.0, 0.0])
-        torque = answer(graph, at(start, 0.1), moved)
+        torque = command(graph, at(start, 0.1), moved)
         assert graph.diagnostics(NODE).fields['torques saturated'] != '0'
     limit = ROBOT.limits.effort
     assert_near(torque[:5], limit[:5] * [-1, 1, -1, 1, -1])
@@ -393,7 +364,7 @@ def test_command_is_clamped_to_the_effort_limit(graph, start):
 def test_commands_are_in_the_order_of_command_joints(graph, start):
     order = [2, 0, 1, 5, 3, 4]
     with graph.parameters(NODE, control_law='pd_gravity', command_joints=[NAMES[k] for k in order]):
-        torque = answer(graph, start, A)
+        torque = command(graph, start, A)
     assert_near(torque, ROBOT.gravity_torque(A)[order])
 
 

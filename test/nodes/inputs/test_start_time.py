@@ -1,7 +1,7 @@
 """A trajectory with a zero stamp begins when the middleware received it, however long an executor is busy."""
 
 from support.nodes import graph as ros
-from support.nodes.feedforward import CONTROLLER, DAMPING, NAMES, ROBOT, STIFFNESS, A, command, send
+from support.nodes.feedforward import CONTROLLER, DAMPING, NAMES, ROBOT, STIFFNESS, A, at, send
 from support.nodes.feedforward import NODE as FEEDFORWARD
 
 import numpy as np
@@ -27,36 +27,27 @@ def graph(file_graph):
     return file_graph
 
 
-def begin_of_control(graph, stamp):
-    """Return when torque_controller's motion began, s before ``stamp``: from the PD torque of joint 6."""
+def answers(graph, stamp):
+    """Return the command of torque_controller and the torque of feedforward_node at a state of ``stamp``."""
+    topics = (Float64MultiArray, 'effort_commands'), (JointState, 'feedforward_torque')
+    heard = [graph.listen(kind, topic) for kind, topic in topics]
+    command, torque = graph.first_answers(lambda: send(graph, stamp, A), *heard)
+    assert ros.nanoseconds(torque.header.stamp) == stamp
+    return command.data, torque.effort
+
+
+def begin_of_control(command):
+    """Return how long before a state torque_controller's motion began, s: from the PD torque of joint 6."""
     rate = WAY[5] / DURATION
-    torque = command(graph, stamp, A)[5]
-    return (torque - DAMPING[5] * rate) / STIFFNESS[5] / rate
+    return (command[5] - DAMPING[5] * rate) / STIFFNESS[5] / rate
 
 
-def torque_of_feedforward(graph, stamp):
-    """Return the gravity torque of joint 2 at a state of ``stamp``, which is sent until it has come."""
-    torques = graph.listen(JointState, 'feedforward_torque')
-    commands = graph.listen(Float64MultiArray, 'effort_commands')
-    sent = []
-
-    def state(stamp):
-        sent.append(stamp)
-        send(graph, stamp, A)
-
-    torque = graph.answer(state, torques, stamp).effort[1]
-    # torque_controller answers the same states: no command may be left over for the next one
-    graph.until(lambda: len(commands) >= len(sent), 'commands at the same states')
-    return torque
-
-
-def begin_of_feedforward(graph, stamp):
-    """Return when feedforward_node's motion began, s before ``stamp``: from the gravity torque of joint 2."""
-    torque = torque_of_feedforward(graph, stamp)
+def begin_of_feedforward(torque):
+    """Return how long before a state feedforward_node's motion began, s: from the gravity torque of joint 2."""
     times = np.linspace(0.0, DURATION, 2001)
     known = ROBOT.gravity_torque(A + times[:, None] / DURATION * WAY)[:, 1]
     assert (np.diff(known) < 0.0).all()
-    return float(np.interp(-torque, -known, times))
+    return float(np.interp(-torque[1], -known, times))
 
 
 def begins_beside_a_long_call(graph):
@@ -80,14 +71,10 @@ def begins_beside_a_long_call(graph):
     busy = (graph.now() - sent) / ros.SECOND
     assert call.result().success, call.result().message
     # the way to the motion begins there for both, and takes less than 0.8 s
-    command(graph, sent + 3 * ros.SECOND, A)
-    torque_of_feedforward(graph, sent + 3 * ros.SECOND)
+    answers(graph, at(sent, 3.0))
     since = 3.8
-    stamp = sent + round(since * ros.SECOND)
-    late = {
-        CONTROLLER: since - begin_of_control(graph, stamp),
-        FEEDFORWARD: since - begin_of_feedforward(graph, stamp),
-    }
+    command, torque = answers(graph, at(sent, since))
+    late = {CONTROLLER: since - begin_of_control(command), FEEDFORWARD: since - begin_of_feedforward(torque)}
     return late, received, busy
 
 

@@ -75,16 +75,8 @@ def turned(position, joint, by):
 def command(graph, stamp, position, velocity=REST):
     """Send a state until torque_controller has answered, and return its first command."""
     commands = graph.listen(Float64MultiArray, 'effort_commands')
-    sent = []
-
-    def state():
-        sent.append(stamp)
-        send(graph, stamp, position, velocity)
-
-    graph.repeat_until(state, lambda: commands, f'a command at {position}')
-    # no answer may be left over for the next one
-    graph.client.spin_while_waiting(lambda: len(commands) >= len(sent), 0.5)
-    return np.array(commands[0].data)
+    (first,) = graph.first_answers(lambda: send(graph, stamp, position, velocity), commands)
+    return np.array(first.data)
 
 
 def controlled(desired, position, velocity=REST, desired_velocity=REST, added=None):

@@ -262,6 +262,21 @@ class Graph:
         self.repeat_until(lambda: send(stamp), answers, f'an answer to {stamp}')
         return answers()[0]
 
+    def first_answers(self, send, *heard: list) -> list:
+        """Do ``send()`` until each of ``heard`` has a message; return the first of each.
+
+        None is left over for the next call: each list grows by a message for each ``send()``, unless one is lost.
+        """
+        sent = []
+
+        def counted():
+            sent.append(None)
+            send()
+
+        self.repeat_until(counted, lambda: all(heard), 'a message on each topic')
+        self.client.spin_while_waiting(lambda: all(len(messages) >= len(sent) for messages in heard), 0.5)
+        return [messages[0] for messages in heard]
+
     def follow(self, node: str, message: JointTrajectory, receivers: int = 1) -> None:
         """Publish a trajectory and wait until ``receivers`` nodes in the process of ``node`` have received it.
 
