@@ -94,6 +94,15 @@ def rotation(name: str, value) -> np.ndarray:
     return matrix
 
 
+def pose(name: str, value) -> np.ndarray:
+    """Return ``value`` as a homogeneous transform (4, 4); ArgumentError unless it has a rotation and 0 0 0 1 below."""
+    matrix = finite(name, value, (4, 4))
+    rotation(name, matrix[:3, :3])
+    if matrix[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+        raise ArgumentError(f'{name}: expected the last row 0 0 0 1, got {matrix[3].tolist()}')
+    return matrix
+
+
 def states(lengths: dict[str, int], **named) -> tuple[list[np.ndarray], tuple[int, ...]]:
     """Return joint vectors broadcast to a common batch, each (count, its length), and the shape of the batch.
 
