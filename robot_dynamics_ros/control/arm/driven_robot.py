@@ -16,6 +16,7 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.model.model import Friction, JointLimits
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.robot.described_robot import ALIGNED
 
 
 class DrivenRobot:
@@ -104,6 +105,10 @@ class DrivenRobot:
         """Return the robot as URDF text, with <mimic>."""
         return self.robot.with_loops(self.couplings).to_urdf()
 
+    def neutral(self) -> np.ndarray:
+        """Return the position 0 of the driven joints, (m,)."""
+        return np.zeros(self.nq)
+
     def positions(self, y) -> np.ndarray:
         """Return the positions of all joints (..., n; rad, m) at those of the driven ones (..., m)."""
         return self._full(0, y, self._offset)
@@ -164,6 +169,10 @@ class DrivenRobot:
         """Return M_y = G' M G (..., m, m) at q."""
         return _given(out, self._G.T @ self.robot.mass_matrix(self.positions(q)) @ self._G)
 
+    def mass_matrix_inverse(self, q, out=None) -> np.ndarray:
+        """Return the inverse of M_y (..., m, m) at q."""
+        return _given(out, np.linalg.inv(self.mass_matrix(q)))
+
     def coriolis_matrix(self, q, qd, out=None) -> np.ndarray:
         """Return C_y = G' C G (..., m, m) at q and qd: C_y qd = c, and the derivative of M_y is C_y + C_y'."""
         C = self.robot.coriolis_matrix(self.positions(q), self._full(1, qd))
@@ -181,13 +190,13 @@ class DrivenRobot:
         transmitted[..., self._places] = 0.0 if tau is None else tau
         return _given(out, self.robot.friction_torque(qd[..., self._leader] * self._slope, transmitted) @ self._G)
 
-    def jacobian(self, q, link: str, reference_frame: str, out=None) -> np.ndarray:
+    def jacobian(self, q, link: str, reference_frame=ALIGNED, out=None) -> np.ndarray:
         """Return the Jacobian J G (..., 6, m) of a link at q."""
         return _given(out, self.robot.jacobian(self.positions(q), link, reference_frame) @ self._G)
 
-    def link_pose(self, q, link: str) -> np.ndarray:
+    def link_pose(self, q, link: str, out=None) -> np.ndarray:
         """Return the pose (..., 4, 4; m) of a link at q."""
-        return self.robot.link_pose(self.positions(q), link)
+        return self.robot.link_pose(self.positions(q), link, out=out)
 
     def _full(self, buffer: int, y, offset=0.0) -> np.ndarray:
         """Return G y + offset (..., n), in a buffer for a single state."""

@@ -23,6 +23,7 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.joints.continuous_joints import nearest, turns
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.model.closed_loops.loops import check_tree
 from robot_dynamics_ros.robot import Robot
 
 STEPS, POSTURE_STEPS = 100, 30
@@ -50,15 +51,18 @@ class InverseKinematics:
     Raises
     ------
     ArgumentError
-        For another joint, and for closed loops.
+        For another joint.
+    ModelError
+        For closed loops.
     UnknownNameError
         For an unknown link.
     """
 
     def __init__(self, robot: Robot, link: str = ''):
         """Take the limits of the robot."""
-        if robot.nq != robot.nv or robot.loops.all:
-            raise ArgumentError('robot: expected joints of one degree of freedom, without closed loops')
+        check_tree(robot.model, 'inverse kinematics')
+        if robot.nq != robot.nv:
+            raise ArgumentError('robot: expected joints of one degree of freedom')
         self.link = link or robot.link_names[-1]
         robot.link_pose(robot.neutral(), self.link)
         self._robot, self._turn = robot, turns(robot)

@@ -10,7 +10,7 @@ from robot_dynamics_interfaces.msg import ControllerInfo, JointTemperatures
 from robot_dynamics_ros.aubo.sample import GRAVITY, POSITION, TEMPERATURE, TORQUE, VELOCITY, Recipe, Sample
 from robot_dynamics_ros.aubo.settings_poller import SettingsPoller
 from robot_dynamics_ros.aubo.stream_listener import StreamListener
-from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.cdr import JointStateBuffer
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.model.closed_loops.loops import check_tree
@@ -195,7 +195,5 @@ class AuboStates(LifecycleTask):
 
 def _torque_constants(robot) -> np.ndarray | None:
     """Return the torque constants of ``robot`` (n, N m/A), None where it lacks one."""
-    try:
-        return robot.torque_of_current(np.ones(robot.nv))
-    except ModelError:
-        return None
+    constants = robot.model.actuators.torque_constant
+    return None if np.isnan(constants).any() else constants

@@ -1,5 +1,7 @@
 """Robots with mimic joints in the coordinates of their driven joints, also against Pinocchio's mimic joints."""
 
+import inspect
+
 from support.robots.facade_robots import TREE
 
 import numpy as np
@@ -85,6 +87,24 @@ def test_accelerations_invert_torques():
     np.testing.assert_allclose((M @ YDD[..., None])[..., 0], ARM.inertia_torque(Y, YDD), rtol=1e-12, atol=1e-12)
     out = np.empty_like(M)
     assert ARM.mass_matrix(Y, out=out) is out and out.tolist() == M.tolist()
+
+
+def test_the_inverse_of_the_mass_matrix_is_one():
+    M, out = ARM.mass_matrix(Y), np.empty((len(Y), 2, 2))
+    assert ARM.mass_matrix_inverse(Y, out=out) is out
+    np.testing.assert_allclose(out @ M, np.broadcast_to(np.eye(2), M.shape), rtol=0.0, atol=1e-12)
+
+
+def test_methods_take_what_those_of_robot_take():
+    """A law or node does not know which of both it computes with."""
+    shared = [name for name in vars(DrivenRobot) if callable(getattr(Robot, name, None)) and not name.startswith('_')]
+    assert {'neutral', 'link_pose', 'jacobian', 'mass_matrix_inverse', 'inverse_dynamics'} <= set(shared)
+    for name in shared:
+        ours, theirs = (
+            {it.name: it.default for it in inspect.signature(getattr(kind, name)).parameters.values()}
+            for kind in (DrivenRobot, Robot)
+        )
+        assert ours.items() <= theirs.items(), name
 
 
 def test_the_regressor_times_the_parameters_of_all_links_is_the_torque_without_rotors():

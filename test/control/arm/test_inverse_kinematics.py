@@ -9,11 +9,14 @@ import pytest
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
+from robot_dynamics_ros import Coupling
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.inverse_kinematics import InverseKinematics, pose_error
-from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
 
 SEVEN = seven_joints()
 ARMS = {'six joints': AUBO, 'seven joints': SEVEN}
+MIMICKING = DrivenRobot(SEVEN, [Coupling('joint_6', 'joint_4', (0.1, -0.5))])
 BENT = np.array([0.3, -0.8, 1.1, 0.4, 0.9, 0.1])
 WRIST = np.eye(6)[5]
 """The joint that turns the last link."""
@@ -28,7 +31,7 @@ def pairs(arm, near=0.3, count=40, seed=4):
     return zip(q, q + rng.uniform(-near, near, q.shape), strict=True)
 
 
-@each_arm
+@pytest.mark.parametrize('arm', [*ARMS.values(), MIMICKING], ids=[*ARMS, 'a mimic joint'])
 def test_the_link_has_the_pose_at_the_position_that_is_returned(arm):
     inverse = InverseKinematics(arm)
     for q, start in pairs(arm):
@@ -192,5 +195,7 @@ def test_bad_arguments_are_named(pose, start, culprit):
 def test_robots_and_links_that_do_not_fit_are_refused():
     with pytest.raises(UnknownNameError, match='no_such_link'):
         InverseKinematics(AUBO, 'no_such_link')
-    with pytest.raises(ArgumentError, match='one degree of freedom, without closed loops'):
+    with pytest.raises(ArgumentError, match='one degree of freedom'):
         InverseKinematics(robot(link('base'), link('a', *BODY), joint('j', 'base', 'a', 'floating')))
+    with pytest.raises(ModelError, match=r'inverse kinematics: not available for .* closed loops'):
+        InverseKinematics(SEVEN.with_loops(MIMICKING.couplings))

@@ -168,3 +168,32 @@ def test_nodes_publish_the_driven_joints_and_accept_trajectories_with_followers(
             node.fall_silent()
             node.destroy_node()
         rclpy.try_shutdown()
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('law', ['pd_gravity', 'pd_feedforward', 'computed_torque', 'adaptive', 'cartesian_impedance'])
+def test_every_control_law_takes_the_driven_joints(law):
+    parameters = {
+        'robot_description': MIMICKING,
+        'effort_limit': [float('inf')],
+        'control_law': law,
+        'stiffness': [50.0, 40.0],
+        'damping': [5.0, 4.0],
+        'translational_stiffness': [100.0] * 3,
+        'rotational_stiffness': [5.0] * 3,
+        'impedance_frame': 'flag',
+        'adaptation_payload_limit': 2.0,
+    }
+    rclpy.init()
+    node = NODES['torque_controller'](
+        namespace='/in_this_process',
+        parameter_overrides=[Parameter(name, value=value) for name, value in parameters.items()],
+    )
+    try:
+        node.start()
+        assert node.active, node.silence
+        assert list(node.task.arm.robot.joint_names) == ['z_turn', 'm_slide']
+    finally:
+        node.fall_silent()
+        node.destroy_node()
+        rclpy.try_shutdown()
