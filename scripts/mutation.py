@@ -38,18 +38,23 @@ FOLDERS = {
 """Folders of the package, each with the test folders that have to detect its mutants."""
 LEAST = 0.85
 """Smallest share of detected mutants."""
-PATIENCE = 30
-"""CPU s in addition to five times the duration of the tests; then an endless loop counts as detected."""
-MEMORY = 8 << 30
-"""Largest address space of a process, bytes, so that a huge array fails without harm to the machine."""
 LONG = 1.0
 """CPU s; a test that is slower under coverage, or that fails without compiled kernels, is left out."""
-OPTIONS = ['-q', '-p', 'no:cacheprovider', '-m', 'not compiled and not slow', '--continue-on-collection-errors']
+PATIENCE = 10.0 * LONG
+"""s that a test may take with a mutant; then it is in an endless loop, which counts as detected."""
+STUCK = 3.0 * PATIENCE
+"""CPU s, beside five times the duration of the tests, after which a process is killed: no signal ends its loop."""
+MEMORY = 8 << 30
+"""Largest address space of a process, bytes, so that a huge array fails without harm to the machine."""
+OPTIONS = [
+    *('-q', '-p', 'no:cacheprovider', '-m', 'not compiled and not slow', '--continue-on-collection-errors'),
+    f'--timeout={PATIENCE}',
+]
 IMPORT = 'import'
 """Used instead of a test file for lines that are executed on import."""
 UNDETECTED, DETECTED, IMPORT_FAILED, KILLED, UNTRIED = range(5)
 TEXTS = {UNDETECTED: 'not detected', DETECTED: 'detected', IMPORT_FAILED: 'fails on import', KILLED: 'endless loop'}
-"""Outcome of a mutant; the tests of one with an endless loop are killed at the time limit."""
+"""Outcome of a mutant; the tests of one with an endless loop end at the time limit."""
 
 
 class Survey(NamedTuple):
@@ -104,7 +109,7 @@ class _Detector:
     def pytest_runtest_makereport(self, item):
         report = yield
         if report.failed:
-            self.outcome = DETECTED
+            self.outcome = KILLED if 'Timeout (>' in report.longreprtext else DETECTED
             item.session.shouldstop = 'detected'
         return report
 
@@ -180,7 +185,7 @@ def _surveyed(folder: str, tests: list[str]) -> Survey:
             measured = coverage.Coverage(data_file=None, include=[f'{PACKAGE}/{folder}/*'], config_file=False)
             surveyor = _Surveyor(measured)
             measured.start()
-            pytest.main([*OPTIONS, f'--timeout={10 * LONG}', *tests], plugins=[surveyor])
+            pytest.main([*OPTIONS, *tests], plugins=[surveyor])
             measured.stop()
             files = {}
             data = measured.get_data()
@@ -220,7 +225,7 @@ def _verdict(mutant: Mutant, survey: Survey) -> int:
     files = sorted(found, key=lambda file: (Path(file).stem != own, survey.seconds.get(file, 0.0)))
     if not files:
         return UNDETECTED
-    limit = int(PATIENCE + 5.0 * sum(survey.seconds.get(file, 0.0) for file in files))
+    limit = int(STUCK + 5.0 * sum(survey.seconds.get(file, 0.0) for file in files))
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     sys.meta_path.insert(0, _Loader(mutant))

@@ -162,7 +162,10 @@ def test_arguments_unlike_the_examples_are_refused(wrong):
 
 def test_axes_may_have_any_length():
     for length in (N, 2 * N):
-        bound(torque_limiter._limit, *np.ones((3, length)), *of_counts(length), True, then=(np.ones(length), 0.0))
+        effort_limit, torque = np.arange(1.0, length + 1.0), np.full(length, 3.5)
+        parts = effort_limit, np.full(length, np.inf), np.zeros(length), *of_counts(length), True
+        bound(torque_limiter._limit, *parts, then=(torque, 0.0))(torque, 0.0)
+        assert torque.tolist() == [1.0, 2.0, 3.0] + [3.5] * (length - 3)
 
 
 def test_numbers_are_converted_as_python_does():

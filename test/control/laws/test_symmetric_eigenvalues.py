@@ -22,7 +22,7 @@ def test_they_are_those_of_lapack_and_their_vectors_are_orthogonal(seed, m, size
     assert np.sort(np.diag(S)) == pytest.approx(expected, rel=1e-12, abs=1e-13 * scale)
     assert pytest.approx(np.eye(m), abs=1e-13) == V.T @ V
     assert V * np.diag(S) @ V.T == pytest.approx(matrix, abs=1e-13 * scale)
-    assert np.abs(S - np.diag(np.diag(S))).max() < 1e-15 * scale
+    assert np.abs(S - np.diag(np.diag(S))).max() < 3e-15 * scale
 
 
 @pytest.mark.parametrize('matrix', [np.zeros((6, 6)), np.diag([3.0, 0.0, -1.0, 3.0, 1e-9, 2.0])])
