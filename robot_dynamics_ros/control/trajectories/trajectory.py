@@ -114,6 +114,11 @@ class Trajectory:
         return self._points[1]
 
     @property
+    def points(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Times (m,), positions, velocities and accelerations (m, n) of the points, NaN where one has none."""
+        return self._points
+
+    @property
     def first_position(self) -> np.ndarray:
         """Position of the first point, (n,) rad or m."""
         return self._points[1][0]

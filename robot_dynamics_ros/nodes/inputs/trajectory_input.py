@@ -7,6 +7,7 @@ from collections.abc import Callable
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectories.segment_extremes import check_within
 from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
+from robot_dynamics_ros.control.trajectories.turn_jumps import check_jumps
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, trajectory_of
 from robot_dynamics_ros.nodes.inputs.trajectory_queue import TrajectoryQueue, Waiting
@@ -155,6 +156,7 @@ class TrajectoryInput:
         waited = check_active(node, received)
         trajectory = trajectory_of(node.robot.joint_names, points, ignored=node.locked_joint_names)
         check_within(trajectory, self._limits)
+        check_jumps(trajectory, node.robot)
         clock = node.get_clock()
         now, is_simulated = clock.now().nanoseconds, clock.ros_time_is_active
         late = time.time_ns() - (sent or received)

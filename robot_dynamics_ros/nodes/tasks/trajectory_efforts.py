@@ -19,6 +19,7 @@ from robot_dynamics_ros.control.trajectories.plan_limits import check_plan, exce
 from robot_dynamics_ros.control.trajectories.planned_efforts import PlannedEfforts, check_defined, planned_efforts
 from robot_dynamics_ros.control.trajectories.segment_extremes import check_within
 from robot_dynamics_ros.control.trajectories.trajectory_check import Check
+from robot_dynamics_ros.control.trajectories.turn_jumps import check_jumps
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, resampled, serialized, trajectory_of
 from robot_dynamics_ros.messages.payload_gravity import payload_messages
@@ -136,6 +137,7 @@ class TrajectoryEfforts(LifecycleTask):
             raise ArgumentError(f'{self._payload_gravity.missing}; send the plan again when {OUTPUT} may hold torques')
         trajectory = trajectory_of(self._robot.joint_names, points, self._node.locked_joint_names)
         check_within(trajectory, self._limits)
+        check_jumps(trajectory, self._robot)
         check_defined(trajectory)
         trajectory_of(points.joint_names, points)  # joints that are locked are published, too
         now = self._node.get_clock().now().nanoseconds

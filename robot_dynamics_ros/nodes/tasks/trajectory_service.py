@@ -7,6 +7,7 @@ from robot_dynamics_ros.control.joints.joint_order import permutation
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectories.segment_extremes import check_within
 from robot_dynamics_ros.control.trajectories.trajectory_check import PERIOD, Check, check
+from robot_dynamics_ros.control.trajectories.turn_jumps import check_jumps
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
@@ -25,6 +26,7 @@ def check_trajectory(robot: Robot, limits: PositionLimits, request, response, ig
         raise ArgumentError('trajectory: it has no points')
     trajectory = trajectory_of(robot.joint_names, message)
     check_within(trajectory, limits)
+    check_jumps(trajectory, robot)
     found = check(robot, trajectory, request.sample_period or PERIOD, effort_limit)
     order = np.argsort(permutation(robot.joint_names, message.joint_names))
     set_peaks(response, found, order)

@@ -10,8 +10,10 @@ from rclpy.serialization import serialize_message
 
 from robot_dynamics_ros import Payload
 from robot_dynamics_ros.control.trajectories.trajectory_check import check
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
 from robot_dynamics_ros.nodes.executables.dynamics_server import DynamicsServer
+from robot_dynamics_ros.nodes.tasks import trajectory_efforts
 
 WRONG = {
     'missing joint': (ros.trajectory(NAMES[:5], 0, (0.0, REST[:5])), f'joint {NAMES[5]!r} is missing'),
@@ -56,6 +58,17 @@ def test_a_wrong_plan_is_refused_by_name_and_nothing_is_published(any_node, case
     assert culprit in any_node.refusal
     assert int(any_node.node.task.report()['plans refused']) == before + 1
     assert any_node.node.task.report()['plan refused last'] in any_node.refusal
+    assert any_node.send(plan()) is not None
+
+
+def test_jumps_of_a_turn_are_looked_for(any_node, monkeypatch):
+    def refuse(trajectory, robot):
+        assert len(trajectory.positions) > 1 and robot.joint_names == ROBOT.joint_names
+        raise ArgumentError('a jump')
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trajectory_efforts, 'check_jumps', refuse)
+        assert any_node.send(plan()) is None and 'a jump' in any_node.refusal
     assert any_node.send(plan()) is not None
 
 

@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from types import SimpleNamespace
 
 from support.nodes import graph as ros
+from support.robots.small_robots import mixed
 
 import numpy as np
 import pytest
@@ -215,3 +216,12 @@ def test_two_publishers_are_a_warning_with_their_number(monkeypatch):
     receiver.publishers = 2
     (warning,) = receiver.input.warnings()
     assert warning.startswith('2 publishers of joint_trajectory (/arm/planner, /arm/planner): the newest')
+
+
+def test_a_continuous_joint_that_jumps_by_a_turn_is_refused(monkeypatch):
+    one, info = Receiver(monkeypatch), {'source_timestamp': NOW, 'received_timestamp': NOW}
+    one.robot = mixed()
+    one.input = TrajectoryInput(one, one, one.end)
+    ends = (0.0, [3.1, 0.0, 0.0]), (0.1, [-3.1, 0.0, 0.0])
+    one.callback(serialize_message(ros.trajectory(one.robot.joint_names, 0, *ends)), info)
+    assert not one.received and "joint 'turn' moves by -6.2 rad between points 0 and 1" in one.said[-1]

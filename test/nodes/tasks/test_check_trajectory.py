@@ -4,15 +4,19 @@ import re
 from itertools import pairwise
 
 from support.nodes import graph as ros
+from support.robots.small_robots import mixed
 
 import numpy as np
 import pytest
 
 from robot_dynamics_interfaces.srv import CheckTrajectory
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectories.trajectory_check import check
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.nodes.tasks.trajectory_service import check_trajectory
 
 NODE = 'dynamics_server'
 ROBOT = Robot.named('aubo_i5')
@@ -145,3 +149,10 @@ def test_a_wrong_field_is_named_and_the_node_stays_active(graph, case):
     assert all(len(getattr(response, field)) == 0 for field in PER_JOINT)
     assert response.resampled.points == []
     assert ask(graph, ros.trajectory(NAMES, 0, *points())).success
+
+
+def test_a_continuous_joint_that_jumps_by_a_turn_is_refused():
+    arm, ends = mixed(), ((0.0, [3.1, 0.0, 0.0]), (0.1, [-3.1, 0.0, 0.0]))
+    request = CheckTrajectory.Request(trajectory=ros.trajectory(arm.joint_names, 0, *ends))
+    with pytest.raises(ArgumentError, match=r"^trajectory: joint 'turn' moves by -6\.2 rad between points 0 and 1"):
+        check_trajectory(arm, PositionLimits(arm, 0.2), request, CheckTrajectory.Response())
