@@ -5,7 +5,7 @@ PARTICIPANT = 12
 """Bytes of a GID of DDS that all endpoints of a process share (RTPS 2.5, section 8.2.4: GuidPrefix_t)."""
 NAMELESS = '', '_NODE_NAME_UNKNOWN_'
 """Names of a node that the graph does not know yet."""
-UNKNOWN = 'a new node'
+UNKNOWN = 'a node of unknown name'
 
 
 def publishers_of(node, topic: str) -> list[tuple[bytes, str]]:
