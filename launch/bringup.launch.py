@@ -18,6 +18,7 @@ from robot_dynamics_ros.nodes.process import launch_arguments
 TOPICS = (
     'joint_states',
     'joint_trajectory',
+    'target_pose',
     'controller_state',
     'effort_commands',
     'feedforward_torque',

@@ -7,6 +7,8 @@ the offsets.
 """
 
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from rclpy.serialization import deserialize_message, serialize_message
@@ -23,7 +25,7 @@ ENCODING = 4
 LITTLE_ENDIAN = b'\0\1'
 STAMP, FRAME = 4, 12
 """Offsets of a header's stamp and frame_id."""
-TIME = struct.Struct('<iI')
+COUNT, TIME = struct.Struct('<I'), struct.Struct('<iI')
 FIELDS = ('position', 'velocity', 'effort')
 SHORTEST = 32
 """Bytes of a JointState without names and numbers; given fewer bytes, rclpy reads memory beyond them."""
@@ -105,6 +107,28 @@ def stamp_of(data: bytes) -> int:
     return seconds * SECOND + nanoseconds
 
 
+@contextmanager
+def reading(kind: str, data: bytes) -> Iterator[None]:
+    """Raise ArgumentError for a serialised message of another encoding, and where reading one of this kind fails."""
+    if data[:2] != LITTLE_ENDIAN:
+        raise ArgumentError(f'not a {kind}: expected little-endian CDR, got {data[:2].hex()}')
+    try:
+        yield
+    except (struct.error, ValueError) as error:
+        raise ArgumentError(f'not a {kind}: {error}') from None
+
+
+def text_at(data: bytes, place: int) -> tuple[str, int]:
+    """Return a string at ``place`` of a serialised message, and the place of a number of four bytes after it."""
+    (length,) = COUNT.unpack_from(data, place)
+    begin, end = place + COUNT.size, place + COUNT.size + length
+    if end > len(data):
+        raise ValueError(f'a string of {length} bytes at byte {place} of {len(data)}')
+    if length and data.find(0, begin, end) != end - 1:
+        raise ValueError(f'the string at byte {place} has no zero at its end, or one before')
+    return data[begin : max(begin, end - 1)].decode(), aligned(end, 4)
+
+
 class ArrayBuffer:
     """A serialised Float64MultiArray that names the state that it answers, with a view ``data`` (n,) of its numbers.
 
@@ -145,7 +169,7 @@ def _texts(data: bytes) -> tuple[list[int], int]:
 
     def number(place: int) -> int:
         places.extend(range(place, place + 4))
-        return struct.unpack_from('<I', data, place)[0]
+        return COUNT.unpack_from(data, place)[0]
 
     def after_text(place: int) -> int:
         end = place + 4 + number(place)

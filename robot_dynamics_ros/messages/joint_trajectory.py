@@ -5,8 +5,6 @@ read the serialised message instead, point by point.
 """
 
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -16,11 +14,11 @@ from robot_dynamics_ros.control.joints.joint_order import permutation
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectories.trajectory_check import sampled
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.messages.cdr import FRAME, LITTLE_ENDIAN, aligned, stamp_of
+from robot_dynamics_ros.messages.cdr import COUNT, FRAME, aligned, reading, stamp_of, text_at
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 
 FIELDS = ('positions', 'velocities', 'accelerations', 'effort')
-COUNT, DURATION = struct.Struct('<I'), struct.Struct('<iI')
+DURATION = struct.Struct('<iI')
 
 
 class TrajectoryPoints(NamedTuple):
@@ -44,8 +42,8 @@ class TrajectoryPoints(NamedTuple):
     @classmethod
     def read(cls, data: bytes) -> 'TrajectoryPoints':
         """Return the contents of a serialised message; ArgumentError unless it is a JointTrajectory."""
-        with _reading(data):
-            _, place = _text(data, FRAME)
+        with reading('JointTrajectory', data):
+            _, place = text_at(data, FRAME)
             names, place = _texts(data, place)
             times, columns = _points(data, place)
             return cls(stamp_of(data), names, times, columns)
@@ -53,21 +51,10 @@ class TrajectoryPoints(NamedTuple):
 
 def point_count(data: bytes) -> int:
     """Return the number of points that a serialised message states; ArgumentError unless it is a JointTrajectory."""
-    with _reading(data):
-        _, place = _text(data, FRAME)
+    with reading('JointTrajectory', data):
+        _, place = text_at(data, FRAME)
         _, place = _texts(data, place)
         return COUNT.unpack_from(data, place)[0]
-
-
-@contextmanager
-def _reading(data: bytes) -> Iterator[None]:
-    """Raise ArgumentError for a message of another encoding, and where reading it fails."""
-    if data[:2] != LITTLE_ENDIAN:
-        raise ArgumentError(f'not a JointTrajectory: expected little-endian CDR, got {data[:2].hex()}')
-    try:
-        yield
-    except (struct.error, ValueError) as error:
-        raise ArgumentError(f'not a JointTrajectory: {error}') from None
 
 
 def trajectory_of(joint_names, message: JointTrajectory | TrajectoryPoints, ignored=()) -> Trajectory:
@@ -123,7 +110,7 @@ def serialized(data: bytes, points: TrajectoryPoints, effort) -> bytes:
     bytes
         Little-endian CDR, version 1.
     """
-    _, place = _text(data, FRAME)
+    _, place = text_at(data, FRAME)
     _, place = _texts(data, place)
     memory = bytearray(data[:place])
     memory += COUNT.pack(len(points.times))
@@ -178,17 +165,6 @@ def _texts(data: bytes, place: int) -> tuple[list[str], int]:
     place += COUNT.size
     texts = []
     for _ in range(count):
-        text, place = _text(data, place)
+        text, place = text_at(data, place)
         texts.append(text)
     return texts, place
-
-
-def _text(data: bytes, place: int) -> tuple[str, int]:
-    """Return a string at ``place``, and the place of a number after it."""
-    (length,) = COUNT.unpack_from(data, place)
-    begin, end = place + COUNT.size, place + COUNT.size + length
-    if end > len(data):
-        raise ValueError(f'a string of {length} bytes at byte {place} of {len(data)}')
-    if length and data.find(0, begin, end) != end - 1:
-        raise ValueError(f'the string at byte {place} has no zero at its end, or one before')
-    return data[begin : max(begin, end - 1)].decode(), aligned(end, 4)

@@ -17,6 +17,7 @@ from robot_dynamics_ros.control.payload.payload_gravity import (
     together,
 )
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.messages.base_frame import check_base
 from robot_dynamics_ros.messages.stamps import nanoseconds, set_nanoseconds
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
@@ -47,15 +48,8 @@ def ramp_time_of(message) -> float:
 
 def gravity_of(robot: Robot, message: Vector3Stamped) -> tuple[float, float, float]:
     """Return gravity (m/s^2) in the base link of ``robot``; ArgumentError for another frame or a NaN or inf."""
-    _check_base(robot, message.header.frame_id)
+    check_base('gravity', robot, message.header.frame_id)
     return _vector('gravity', message.vector)
-
-
-def _check_base(robot: Robot, frame: str) -> None:
-    """Raise ArgumentError for a frame of gravity that is neither empty nor the base link."""
-    base = robot.link_names[0]
-    if frame not in ('', base):
-        raise ArgumentError(f'gravity: expected it in the base link {base!r}, got frame {frame!r}')
 
 
 def payload_ramp_of(robot: Robot, message: PayloadState) -> PayloadRamp:
@@ -73,7 +67,7 @@ def payload_ramp_of(robot: Robot, message: PayloadState) -> PayloadRamp:
 
 def gravity_ramp_of(robot: Robot, message: GravityState) -> GravityRamp:
     """Return the ramp of a ``GravityState``; ArgumentError names the field that is wrong for ``robot``."""
-    _check_base(robot, message.header.frame_id)
+    check_base('gravity', robot, message.header.frame_id)
     after, before = _vector('gravity', message.gravity), _vector('before', message.before)
     return GravityRamp(after, before, nanoseconds(message.header.stamp), round(ramp_time_of(message) * 1e9))
 

@@ -19,7 +19,8 @@ QUATERNION_ROUNDING = 1e-6
 
 def is_no_quaternion(numbers: np.ndarray) -> np.ndarray:
     """Return whether the norm of x, y, z, w (..., 4) differs from 1, (...) bool."""
-    return np.abs(np.linalg.norm(numbers, axis=-1) - 1.0) > QUATERNION_ROUNDING
+    with np.errstate(over='ignore'):
+        return np.abs(np.linalg.norm(numbers, axis=-1) - 1.0) > QUATERNION_ROUNDING
 
 
 def neutral(arrays: ModelArrays) -> np.ndarray:

@@ -15,11 +15,12 @@ from robot_dynamics_ros.nodes.tasks.controller_law import OF_AXES, ControllerLaw
 
 
 class TorqueController(BaseNode):
-    """``joint_states``, ``joint_trajectory`` and ``feedforward_torque`` with its info in, ``effort_commands`` out.
+    """``joint_states``, ``joint_trajectory``, ``feedforward_torque`` with its info in, ``effort_commands`` out.
 
     Without a trajectory, or before it begins, it holds the measured position by PD + gravity. In pd_feedforward it
     follows only while a feedforward torque belongs to the state, by stamp and within ``feedforward_age_limit``, and
-    its info fits. In cartesian_impedance a frame is held and led instead of the joints. Law and gains may be changed
+    its info fits. In cartesian_impedance a frame is held and led instead of the joints, also to the poses on
+    ``target_pose``. Law and gains may be changed
     while the node is inactive.
     """
 
@@ -43,7 +44,8 @@ class TorqueController(BaseNode):
                 'position; set the gains of the motors to 0 and choose preset effort_controller'
             )
         law = ControllerLaw(self, arm)
-        output, trajectory = CommandArray(self, arm, 'effort_commands'), TrajectoryInput(self, law.follower)
+        output = CommandArray(self, arm, 'effort_commands')
+        trajectory = TrajectoryInput(self, law.follower, poses=law.target_poses)
         return ControlLoop(
             self,
             arm,

@@ -10,6 +10,8 @@ from robot_dynamics_ros.control.trajectories.trajectory_follower import Trajecto
 from robot_dynamics_ros.control.trajectories.turn_jumps import check_jumps
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, trajectory_of
+from robot_dynamics_ros.nodes.inputs import target_poses
+from robot_dynamics_ros.nodes.inputs.target_poses import TargetPoses
 from robot_dynamics_ros.nodes.inputs.trajectory_queue import TrajectoryQueue, Waiting
 from robot_dynamics_ros.nodes.process.publishers import publishers_of, several
 
@@ -30,9 +32,18 @@ class TrajectoryInput:
     which takes a second.
     """
 
-    def __init__(self, node, follower: TrajectoryFollower, on_end: Callable[[], object] = lambda: None):
-        """Subscribe for a BaseNode; ``on_end`` is called after a message has ended the motion."""
-        self._node, self._follower, self._on_end = node, follower, on_end
+    def __init__(
+        self,
+        node,
+        follower: TrajectoryFollower,
+        on_end: Callable[[], object] = lambda: None,
+        poses: TargetPoses | None = None,
+    ):
+        """Subscribe for a BaseNode; ``on_end`` is called after a message has ended the motion.
+
+        With ``poses`` those on ``target_pose`` are followed, too, each as a trajectory of one point.
+        """
+        self._node, self._follower, self._on_end, self._poses = node, follower, on_end, poses
         self._limits = PositionLimits(node.robot, node.value('position_limit_tolerance'))
         self.refused, self._logged = '', 0.0  # when it was logged, steady time, s
         node.follow_clock(self._clock_set_back)
@@ -40,7 +51,9 @@ class TrajectoryInput:
         self._thread: threading.Thread | None = None
         self._starting_or_stopping = threading.Lock()
         self._came, self._stopping = threading.Event(), False
-        self._queue = TrajectoryQueue(node, TOPIC, self._on_stop, self._announce, self._refuse)
+        pose_topic = '' if poses is None else target_poses.TOPIC
+        self._topics = (TOPIC, pose_topic) if pose_topic else (TOPIC,)
+        self._queue = TrajectoryQueue(node, TOPIC, self._on_stop, self._announce, self._refuse, pose_topic)
         node.resources.callback(self.end)
 
     def begin(self) -> None:
@@ -72,13 +85,14 @@ class TrajectoryInput:
     def warnings(self) -> list[str]:
         """Return that a trajectory is joined late, or goes on instead of a newer one, or that several nodes send."""
         joined_late, unreached = self._follower.joined_late(), self._follower.unreached
-        publishers = publishers_of(self._node, TOPIC)
         found = [f'trajectory joined later than asked: {joined_late}'] if joined_late else []
-        if len(publishers) > 1:
-            found.append(
-                f'{several(publishers, TOPIC)}: the newest trajectory is followed, whoever sent it; stop the '
-                'others (one that was killed counts for up to 20 s)'
-            )
+        for topic in self._topics:
+            publishers = publishers_of(self._node, topic)
+            if len(publishers) > 1:
+                found.append(
+                    f'{several(publishers, topic)}: the newest trajectory is followed, whoever sent it; stop the '
+                    'others (one that was killed counts for up to 20 s)'
+                )
         return [*found, unreached] if unreached else found
 
     def report(self) -> dict[str, str]:
@@ -115,6 +129,8 @@ class TrajectoryInput:
         """End the motion."""
         check_active(self._node, info['received_timestamp'])
         self._follower.stop()
+        if self._poses is not None:
+            self._poses.begin_anew()
         self._on_end()
 
     def _on_trajectory(self) -> bool:
@@ -123,7 +139,7 @@ class TrajectoryInput:
         if message is None:
             return False
         try:
-            kinds = self._receive(TrajectoryPoints.read(message.data), message)
+            kinds = self._receive(self._read(message), message)
         except DynamicsError as error:
             self._refuse(error)
             return True
@@ -135,6 +151,15 @@ class TrajectoryInput:
                 once=True,
             )
         return True
+
+    def _read(self, message: Waiting) -> TrajectoryPoints:
+        """Return the points of a message, that of a pose by inverse kinematics."""
+        if self._poses is None:
+            return TrajectoryPoints.read(message.data)
+        if message.is_pose:
+            return self._poses.points(message.data)
+        self._poses.begin_anew()
+        return TrajectoryPoints.read(message.data)
 
     def _refuse(self, error: DynamicsError) -> None:
         reason, now = str(error), time.monotonic()

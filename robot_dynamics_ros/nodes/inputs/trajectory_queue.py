@@ -1,10 +1,11 @@
-"""Queue of JointTrajectory messages, overtaken by stops."""
+"""Queue of JointTrajectory messages, and of poses, overtaken by stops."""
 
 import threading
 from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from geometry_msgs.msg import PoseStamped
 from rclpy.callback_groups import CallbackGroup
 from trajectory_msgs.msg import JointTrajectory
 
@@ -17,11 +18,12 @@ MOST_WAITING = 10
 
 
 class Waiting(NamedTuple):
-    """A message that waits: its bytes, the info that rclpy has of it, and the number of stops before it."""
+    """A message that waits: its bytes, the info that rclpy has of it, the number of stops before it, and its kind."""
 
     data: bytes
     info: dict
     stops: int
+    is_pose: bool
 
 
 class _IdleGroup(CallbackGroup):
@@ -45,7 +47,7 @@ class _IdleGroup(CallbackGroup):
 
 
 class TrajectoryQueue:
-    """Messages on a JointTrajectory topic in the order in which they came; a stop, one without points, overtakes them.
+    """Messages in the order in which they came; a stop, a JointTrajectory without points, overtakes them.
 
     From ``begin`` to ``end`` a thread of its own takes messages and handles stops, whatever the executor is doing; else
     the executor does. A stop drops the messages that wait. The others wait until ``next`` takes them, for a long one
@@ -59,8 +61,9 @@ class TrajectoryQueue:
         stop: Callable[[bytes, dict], object],
         announce: Callable[[], object],
         refuse: Callable[[DynamicsError], object],
+        pose_topic: str = '',
     ):
-        """Subscribe for a BaseNode.
+        """Subscribe for a BaseNode to JointTrajectory messages, and where it is stated to a topic of poses.
 
         ``stop(data, info)`` handles a stop, ``announce()`` is told that a message waits, ``refuse(error)`` that one is
         no JointTrajectory or waited behind too many newer ones. All three are called by the thread that takes the
@@ -70,11 +73,14 @@ class TrajectoryQueue:
         self._waiting: deque[Waiting] = deque()
         self._stops, self._is_idle = 0, True
         self._order = threading.Lock()  # of what is done: nothing that is older follows a stop
-        subscription = node.create_subscription(
-            JointTrajectory, topic, self.on_message, 10, raw=True, callback_group=_IdleGroup(lambda: self._is_idle)
-        )
-        self._reader = RawExecutor(node, NoExecutor(), [subscription], failed=node.crashed)
-        node.resources.callback(node.destroy_subscription, subscription)
+        # of two messages that lie there the stop is handled last: it drops the pose, whichever came first
+        subscribed = [(JointTrajectory, topic, self.on_message)]
+        subscribed += [(PoseStamped, pose_topic, self.on_pose)] if pose_topic else []
+        group, subscriptions = _IdleGroup(lambda: self._is_idle), []
+        for kind, name, callback in subscribed:
+            subscriptions.append(node.create_subscription(kind, name, callback, 10, raw=True, callback_group=group))
+            node.resources.callback(node.destroy_subscription, subscriptions[-1])
+        self._reader = RawExecutor(node, NoExecutor(), subscriptions, failed=node.crashed)
         node.resources.callback(self._reader.destroy)
 
     def begin(self) -> None:
@@ -98,8 +104,15 @@ class TrajectoryQueue:
         except DynamicsError as error:
             self._refuse(error)
             return
+        self._let_wait(data, info, is_pose=False)
+
+    def on_pose(self, data: bytes, info: dict) -> None:
+        """Let a pose wait."""
+        self._let_wait(data, info, is_pose=True)
+
+    def _let_wait(self, data: bytes, info: dict, is_pose: bool) -> None:
         with self._order:
-            self._waiting.append(Waiting(data, info, self._stops))
+            self._waiting.append(Waiting(data, info, self._stops, is_pose))
             oldest = self._waiting.popleft() if len(self._waiting) > MOST_WAITING else None
         if oldest is not None:
             self._refuse(ArgumentError(f'trajectory: {MOST_WAITING} newer ones wait'))

@@ -20,6 +20,7 @@ from robot_dynamics_ros.control.trajectories.trajectory_follower import Trajecto
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.inputs.feedforward_input import FeedforwardInput
 from robot_dynamics_ros.nodes.inputs.held_topic import HeldPublisher
+from robot_dynamics_ros.nodes.inputs.target_poses import Leading, TargetPoses
 from robot_dynamics_ros.nodes.tasks.controlled_arm import ControlledArm
 
 OF_AXES = 'translational_stiffness', 'rotational_stiffness', 'translational_damping', 'rotational_damping'
@@ -46,6 +47,7 @@ class ControllerLaw:
         self._position = HoldPosition(arm.robot, tolerance, node.refuse, self._held.tell)
         age_limit, limits = node.value('feedforward_age_limit'), self.follower.start.limits
         self.feedforward = FeedforwardInput(node, arm, age_limit, self._desired, limits)
+        self.target_poses = TargetPoses(arm.robot, self._leading)
         self.fields: dict[str, str] = {}
         self._adaptation: Adaptation | None = None
         self._limit: PeriodLimit | None = None
@@ -61,6 +63,12 @@ class ControllerLaw:
         control, hold, limit = make(name, gains)
         self._limit = limit
         self.fields['control law'], self.fields['period limit of the gains, s'] = name, f'{limit.period:.4g}'
+        self.follower.plan = None  # that of an activation before leads nothing
+        if name == IMPEDANCE:
+            speed = node.value('translational_speed_limit'), node.value('rotational_speed_limit')
+            self.target_poses.renew(node.value('impedance_frame'), speed)
+        else:
+            self.target_poses.refuse()
         self.feedforward.reset()  # torques received before the activation are dropped
         source = self.feedforward if name == 'pd_feedforward' else None
         parts = self.follower, self._desired, control, hold, source, self._position
@@ -83,6 +91,13 @@ class ControllerLaw:
         stiffness = *self._node.value('translational_stiffness'), *self._node.value('rotational_stiffness')
         is_free = name == IMPEDANCE and not min(stiffness)
         return (lambda state: None) if is_free else self._position.at
+
+    def _leading(self) -> Leading | None:
+        """Return the motion that leads the arm now, or where it is held; None for nowhere."""
+        plan, held = self.follower.plan, self._position.held
+        if plan is not None and plan.leads:
+            return Leading(*self._desired[:2].copy(), self.follower.stream_lag)
+        return None if held is None else Leading(held, np.zeros_like(held), None)
 
     def continue_from(self, before: 'ControllerLaw') -> None:
         """Hold the arm where ``before`` does, of another description, or where its trajectory came to rest."""

@@ -10,9 +10,12 @@ from support.robots.small_robots import mixed
 import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
+from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints
 from robot_dynamics_ros.nodes.inputs.trajectory_input import TrajectoryInput
+from robot_dynamics_ros.nodes.inputs.trajectory_queue import TrajectoryQueue
 
 ROBOT = Robot.named('aubo_i5')
 NAMES = list(ROBOT.joint_names)
@@ -216,6 +219,34 @@ def test_two_publishers_are_a_warning_with_their_number(monkeypatch):
     receiver.publishers = 2
     (warning,) = receiver.input.warnings()
     assert warning.startswith('2 publishers of joint_trajectory (/arm/planner, /arm/planner): the newest')
+
+
+def test_a_stop_drops_poses_that_wait_and_the_one_that_is_read(monkeypatch):
+    one = Receiver(monkeypatch)
+    queue = TrajectoryQueue(
+        one, 'joint_trajectory', lambda data, info: None, lambda: None, one.said.append, 'target_pose'
+    )
+    for _ in range(3):
+        queue.on_pose(b'', {})
+    being_read = queue.next()
+    queue.on_message(serialize_message(JointTrajectory()), {})
+    assert being_read.is_pose and queue.next() is None
+    assert not queue.unless_stopped(being_read, one.end) and not one.ended
+
+
+def test_a_pose_is_followed_as_a_point_and_stops_and_trajectories_lead_the_arm_otherwise(monkeypatch):
+    one, anew = Receiver(monkeypatch), []
+    q = np.full(6, 0.2)
+    point = TrajectoryPoints(0, NAMES, [0.5], [[q], [np.empty(0)], [np.empty(0)]])
+    poses = SimpleNamespace(points={b'a pose': point}.get, begin_anew=lambda: anew.append(None))
+    one.input = TrajectoryInput(one, one, one.end, poses)
+    info = {'source_timestamp': NOW, 'received_timestamp': NOW}
+    one.callback(b'a pose', info)
+    assert one.received == [(NOW, NOW, True)] and one.as_sent and not anew
+    one.input._queue.on_message(serialize_message(ros.trajectory(NAMES, 0, (1.0, q))), info)
+    assert len(one.received) == 2 and len(anew) == 1
+    one.input._queue.on_message(serialize_message(JointTrajectory()), info)
+    assert one.stopped == 1 and len(anew) == 2
 
 
 def test_a_continuous_joint_that_jumps_by_a_turn_is_refused(monkeypatch):

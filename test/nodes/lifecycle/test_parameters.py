@@ -165,6 +165,7 @@ WHEN = {
     **dict.fromkeys(('translational_stiffness', 'rotational_stiffness'), 'at the next activation'),
     **dict.fromkeys(('translational_damping', 'rotational_damping'), 'at the next activation'),
     **dict.fromkeys(('translational_error_limit', 'rotational_error_limit'), 'at the next activation'),
+    **dict.fromkeys(('translational_speed_limit', 'rotational_speed_limit'), 'at the next activation'),
     **dict.fromkeys(('autostart', 'description_topic'), 'at the next start of the process'),
 }
 """All others act at the next configure."""

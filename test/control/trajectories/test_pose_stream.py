@@ -1,0 +1,140 @@
+"""Poses of a link in a row: a smooth motion keeps its speed, a pose far away is reached within the limits."""
+
+from support.control.followed_arm import AT, LIMITS, ROBOT, SECOND, TICK, FollowedArm
+from support.robots.small_robots import seven_joints
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from robot_dynamics_ros.control.trajectories.pose_stream import CAUGHT_UP, PoseStream
+from robot_dynamics_ros.errors import ArgumentError
+
+LINK = ROBOT.link_names[-1]
+SPEED = 0.25, 1.0
+DURATION, AWAY, TURN = 2.0, np.array([0.1, 0.2, -0.15]), np.array([0.3, -0.2, 0.4])
+FIRST = ROBOT.link_pose(AT, LINK)
+REST = np.zeros(6)
+
+
+def moved(away, turn):
+    """Return the first pose, moved by ``away`` (m) and turned by a rotation vector."""
+    found = FIRST.copy()
+    found[:3, 3] += away
+    found[:3, :3] = Rotation.from_rotvec(turn).as_matrix() @ FIRST[:3, :3]
+    return found
+
+
+FAR = moved([-0.3, 0.0, 0.4], [0.0, 0.0, 0.5 * np.pi])
+
+
+class PosedArm:
+    """An arm that follows poses as a node does, and its desired motion (m, 3, n)."""
+
+    def __init__(self):
+        self.arm, self.stream, self.motion = FollowedArm('computed_torque'), PoseStream(ROBOT, '', SPEED), []
+
+    def follow(self, poses, rate):
+        """Send poses at ``rate`` Hz."""
+        arm = self.arm
+        for pose in poses:
+            plan = arm.follower.plan
+            reference, velocity = (AT, REST) if plan is None else arm.desired[:2].copy()
+            time, q = self.stream.point(pose, reference, velocity, arm.follower.stream_lag)
+            arm.send([time], [q], at=arm.now)
+            self.rest(1.0 / rate)
+
+    def rest(self, seconds):
+        """Go on without a pose."""
+        self.motion.extend(self.arm.run(round(seconds * SECOND)).desired)
+
+    def speeds(self):
+        """Return the speed of the link, and that of its rotation (2, m; m/s and rad/s); nothing was refused."""
+        assert not self.arm.told and not self.arm.silent
+        q, qd, _ = np.swapaxes(self.motion, 0, 1)
+        twist = (ROBOT.jacobian(q, LINK) @ qd[..., None])[..., 0]
+        return np.linalg.norm(twist[:, 3:], axis=1), np.linalg.norm(twist[:, :3], axis=1)
+
+    def has_reached(self, pose):
+        """Assert that the link is there."""
+        np.testing.assert_allclose(ROBOT.link_pose(self.motion[-1][0], LINK), pose, rtol=0.0, atol=1e-6)
+
+
+def progress(t):
+    """Return how much of a motion of minimum jerk is over at t, and its rate."""
+    s = np.clip(t / DURATION, 0.0, 1.0)
+    return 10 * s**3 - 15 * s**4 + 6 * s**5, 30 * s**2 * (1 - s) ** 2 / DURATION
+
+
+@pytest.mark.parametrize('rate', [10.0, 31.25, 62.5, 125.0, 250.0])
+def test_along_poses_of_a_smooth_motion_the_link_has_its_speed(rate):
+    """Later by a constant lag, to 5 % of the largest speed."""
+    arm = PosedArm()
+    shares = progress(np.arange(0.0, DURATION + 0.3, 1.0 / rate))[0]
+    arm.follow([moved(share * AWAY, share * TURN) for share in shares], rate)
+    arm.rest(1.0)
+    found, t = arm.speeds()[0], (np.arange(len(arm.motion)) + 1) * TICK * 1e-9
+    of_motion = np.linalg.norm(AWAY) * progress(t[:, None] - np.arange(0.0, 0.3, 0.004))[1]
+    assert np.abs(found[:, None] - of_motion).max(axis=0).min() < 0.05 * of_motion.max()
+    arm.has_reached(moved(AWAY, TURN))
+
+
+@pytest.mark.parametrize('rate', [1, 10, 125])
+def test_a_pose_far_away_is_reached_at_the_stated_speed_within_the_limits(rate):
+    """Half a metre and 90 degrees from one message to the next; the pose comes again and again."""
+    arm = PosedArm()
+    arm.follow([FIRST] + [FAR] * 8 * rate, rate)
+    for found, limit in zip(arm.speeds(), SPEED, strict=True):
+        assert found.max() < limit
+    assert arm.speeds()[1].max() > 0.7 * SPEED[1]
+    arm.has_reached(FAR)
+    motion = np.array(arm.motion)
+    assert (np.abs(motion[:, 2]) <= 1.01 * LIMITS[1]).all()
+    h = TICK * 1e-9
+    assert (np.abs(np.diff(motion[:, 1], axis=0)) <= 1.01 * h * LIMITS[1]).all()
+
+
+def test_one_pose_far_away_is_enough():
+    arm = PosedArm()
+    arm.follow([FAR], 250)
+    arm.rest(8.0)
+    assert [found.max() < limit for found, limit in zip(arm.speeds(), SPEED, strict=True)] == [True, True]
+    arm.has_reached(FAR)
+
+
+def test_the_way_to_poses_that_move_on_is_caught_up():
+    arm, shares = PosedArm(), np.linspace(0.0, 1.0, 400)
+    arm.follow([moved([-0.3, 0.0, 0.4 - 0.08 * share], [0.0, 0.0, 0.5 * np.pi]) for share in shares], 50)
+    arm.rest(2.0)
+    for found, limit in zip(arm.speeds(), SPEED, strict=True):
+        assert found.max() < 1.1 * limit
+    arm.has_reached(moved([-0.3, 0.0, 0.32], [0.0, 0.0, 0.5 * np.pi]))
+
+
+def test_a_joint_that_has_far_to_go_for_a_near_pose_takes_its_time():
+    """The last link turns by 2.5 rad, and may do so at any speed."""
+    stream, q = PoseStream(ROBOT, '', (100.0, 100.0)), AT - 0.3 * np.eye(6)[4]
+    turned = q + 2.5 * np.eye(6)[5]
+    time, found = stream.point(ROBOT.link_pose(turned, LINK), q, REST)
+    assert time == pytest.approx(1.875 * (np.abs(found - q) / ROBOT.limits.velocity).max())
+    assert time > CAUGHT_UP
+
+
+def test_the_posture_stays_that_of_the_first_pose():
+    arm = seven_joints()
+    link, q = arm.link_names[-1], np.full(7, 0.6)
+    stream, first = PoseStream(arm, link, SPEED), arm.link_pose(q, link)
+    for angle in np.linspace(0.0, 4.0 * np.pi, 80):
+        pose = first.copy()
+        pose[:3, 3] += 0.1 * np.array([np.cos(angle) - 1.0, np.sin(angle), 0.0])
+        _, q = stream.point(pose, q, np.zeros(7))
+    np.testing.assert_allclose(q, 0.6, rtol=0.0, atol=1e-6)
+    stream.begin_anew()
+    q = q + np.linalg.svd(arm.jacobian(q, link))[2][-1] * 0.1  # pushed aside; the link stays almost
+    _, found = stream.point(arm.link_pose(q, link), q, np.zeros(7))
+    np.testing.assert_allclose(found, q, rtol=0.0, atol=1e-9)
+
+
+def test_a_pose_beyond_reach_is_refused():
+    with pytest.raises(ArgumentError, match=r"^'wrist3_Link' does not reach the pose"):
+        PoseStream(ROBOT, '', SPEED).point(moved([3.0, 0.0, 0.0], REST[:3]), AT, REST)

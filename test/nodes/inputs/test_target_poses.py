@@ -1,0 +1,109 @@
+"""torque_controller leads its frame to poses: where it goes, and what it refuses."""
+
+from support.nodes import graph as ros
+from support.nodes.feedforward import CONTROLLER as NODE
+from support.nodes.feedforward import DAMPING, REST, ROBOT, STIFFNESS, at, command
+
+import numpy as np
+import pytest
+import rclpy
+from geometry_msgs.msg import PoseStamped
+from scipy.spatial.transform import Rotation
+
+from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianImpedance, Impedance
+
+IMPEDANCE = Impedance([20.0, 30.0, 40.0, 300.0, 400.0, 500.0], STIFFNESS, DAMPING)
+PARAMETERS = {
+    'age_limit': ros.DAY,
+    'control_law': 'cartesian_impedance',
+    'rotational_stiffness': IMPEDANCE.stiffness[:3],
+    'translational_stiffness': IMPEDANCE.stiffness[3:],
+    'translational_error_limit': 0.0,
+    'rotational_error_limit': 0.0,
+}
+LINK, BASE = ROBOT.link_names[-1], ROBOT.link_names[0]
+BENT = np.array([0.1, -0.7, 0.9, -0.1, 0.8, 0.0])
+
+
+@pytest.fixture(scope='module')
+def graph(file_graph):
+    file_graph.start(NODE, arguments=[word for it in PARAMETERS.items() for word in ('-p', '{}:={}'.format(*it))])
+    return file_graph
+
+
+@pytest.fixture
+def start(graph):
+    """Hold the arm; the time of its first state."""
+    graph.reactivate(NODE)
+    found = graph.now()
+    command(graph, found, BENT)
+    return found
+
+
+def pose_at(q, stamp=0, frame=BASE) -> PoseStamped:
+    T = ROBOT.link_pose(q, LINK)
+    message = ros.stamped(PoseStamped(), stamp)
+    message.header.frame_id = frame
+    place, attitude = message.pose.position, message.pose.orientation
+    place.x, place.y, place.z = T[:3, 3].tolist()
+    attitude.x, attitude.y, attitude.z, attitude.w = Rotation.from_matrix(T[:3, :3]).as_quat().tolist()
+    return message
+
+
+def test_the_frame_is_led_to_a_pose(graph, start):
+    there = BENT + np.array([0.1, -0.05, 0.1, 0.05, -0.1, 0.2])
+    law, expected = CartesianImpedance(ROBOT, IMPEDANCE), np.zeros(6)
+    law.torque(BENT, REST, (there, REST, REST), None, expected)
+    graph.publish('target_pose', pose_at(there, at(start, 0.1)))
+    for t in np.arange(0.2, 9.0, 0.4):
+        torque = command(graph, at(start, t), BENT)
+    np.testing.assert_allclose(torque, expected, rtol=0.0, atol=1e-6)
+
+
+def beyond_reach():
+    message = pose_at(BENT)
+    message.pose.position.x = 3.0
+    return message
+
+
+@pytest.mark.parametrize(
+    ('message', 'reason'),
+    [
+        (
+            pose_at(BENT, frame='camera'),
+            f"target_pose: pose: expected it in the base link '{BASE}', got frame 'camera'",
+        ),
+        (beyond_reach(), f"target_pose: '{LINK}' does not reach the pose: the nearest position"),
+    ],
+    ids=['another frame', 'beyond reach'],
+)
+def test_a_pose_that_is_wrong_is_refused_by_name_and_the_arm_is_held(graph, start, message, reason):
+    held = command(graph, at(start, 0.1), BENT)
+    graph.tells(NODE, reason, lambda: graph.publish('target_pose', message))
+    np.testing.assert_allclose(command(graph, at(start, 0.2), BENT), held, rtol=0.0, atol=1e-9)
+
+
+def test_before_a_state_has_come_a_pose_is_refused(graph):
+    graph.reactivate(NODE)
+    graph.tells(NODE, 'target_pose: the arm is not held yet', lambda: graph.publish('target_pose', pose_at(BENT)))
+
+
+def test_other_laws_take_no_poses(graph):
+    with graph.parameters(NODE, control_law='pd_gravity'):
+        graph.tells(
+            NODE,
+            'target_pose: expected a trajectory: only control_law cartesian_impedance takes poses',
+            lambda: graph.publish('target_pose', pose_at(BENT)),
+        )
+
+
+def test_two_publishers_are_a_warning(graph, start):
+    graph.publish('target_pose', pose_at(BENT))
+    second = rclpy.create_node('second_client', context=graph.node.context)
+    try:
+        second.create_publisher(PoseStamped, 'target_pose', 1)
+        graph.tells(
+            NODE, '2 publishers of target_pose (/second_client, /test_client): the newest trajectory is followed'
+        )
+    finally:
+        second.destroy_node()
