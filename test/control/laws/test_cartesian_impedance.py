@@ -2,7 +2,6 @@
 
 from support.robots.small_robots import AUBO, joint, link, one, robot, seven_joints
 
-import mujoco
 import numpy as np
 import pytest
 from scipy.linalg import sqrtm
@@ -19,7 +18,6 @@ from robot_dynamics_ros.control.laws.cartesian_impedance import (
     Impedance,
 )
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
-from robot_dynamics_ros.simulation.plant.mujoco_plant import mujoco_plant
 
 STIFFNESS = np.array([20.0, 30.0, 40.0, 500.0, 800.0, 1000.0])
 
@@ -186,76 +184,3 @@ def test_what_is_wrong_with_an_impedance_is_named():
             CartesianImpedance(AUBO, impedance_of(AUBO)._replace(**changed))
     with pytest.raises(UnknownNameError, match='nose'):
         CartesianImpedance(AUBO, impedance_of(AUBO)._replace(frame='nose'))
-
-
-# In MuJoCo
-
-
-class Plant:
-    """An arm without friction in MuJoCo that a law holds at ``q``, at 1 kHz."""
-
-    def __init__(self, arm, law, q):
-        self.model = mujoco_plant(arm.model)
-        self.model.opt.timestep, self.model.opt.gravity[:] = 1e-3, arm.gravity
-        self.model.dof_damping[:] = self.model.dof_frictionloss[:] = 0.0
-        self.model.jnt_limited[:] = 0
-        self.data, self._arm, self._law, self._held = mujoco.MjData(self.model), arm, law, q.copy()
-        self.data.qpos[:] = q
-
-    def step(self, wrench=np.zeros(6)):  # noqa: B008
-        """Let 1 ms pass, with a wrench (6; moment first) on the last link in the axes of the base."""
-        out = np.empty(self._arm.nv)
-        q = np.array(self.data.qpos)
-        self._law.torque(q, np.array(self.data.qvel), self._held, out)
-        self.data.qfrc_applied[:] = out + self._arm.jacobian(q, self._arm.link_names[-1]).T @ wrench
-        mujoco.mj_step(self.model, self.data)
-
-    def error(self):
-        """Return rotation and translation (6) of the last link from where it is held."""
-        T, T_d = (self._arm.link_pose(np.array(it), self._arm.link_names[-1]) for it in (self.data.qpos, self._held))
-        turn = Rotation.from_matrix(T[:3, :3] @ T_d[:3, :3].T).as_rotvec()
-        return np.concatenate([turn, T[:3, 3] - T_d[:3, 3]])
-
-
-HELD = {'six joints': np.array([0.3, -0.8, 1.1, 0.4, 0.9, 0.1]), 'seven joints': np.full(7, 0.7)}
-
-
-@pytest.mark.parametrize('name', HELD)
-def test_in_mujoco_the_frame_yields_as_its_springs_say(name):
-    """A push of 10 N or 0.5 N m in each direction, after the vibration is over."""
-    arm, q = ARMS[name], HELD[name]
-    stiffness = np.array([40.0, 40.0, 40.0, 500.0, 800.0, 1000.0])
-    law = CartesianHold(arm, impedance_of(arm, stiffness, posture=(2.0, 2.0), damping_ratio=1.0))
-    for direction in range(6):
-        wrench = np.zeros(6)
-        wrench[direction] = 0.5 if direction < 3 else 10.0
-        plant = Plant(arm, law, q)
-        for _ in range(3000):
-            plant.step(wrench)
-        expected = wrench / stiffness
-        assert plant.error()[direction] == pytest.approx(expected[direction], rel=0.02)
-        # the others yield by what a wrench at a turned frame does
-        others = np.delete(plant.error() * stiffness, direction) / wrench[direction]
-        assert np.abs(others * np.delete(np.r_[np.ones(3) * 0.3, np.ones(3)], direction)).max() < 0.02
-
-
-@pytest.mark.parametrize('name', HELD)
-def test_in_mujoco_each_vibration_overshoots_as_its_damping_ratio_says(name):
-    """exp(-pi z / sqrt(1 - z^2)) = 4.6 % for z = 0.7, along each direction that vibrates by itself."""
-    arm, q = ARMS[name], HELD[name]
-    law = CartesianHold(arm, impedance_of(arm, posture=(0.0, 2.0)))
-    J, M_inv = arm.jacobian(q, arm.link_names[-1]), np.linalg.inv(arm.mass_matrix(q))
-    A = J @ M_inv @ J.T
-    root = np.sqrt(STIFFNESS)
-    values, vectors = np.linalg.eigh(root[:, None] * A * root)
-    for w, vector in zip(np.sqrt(values), vectors.T, strict=True):
-        # a velocity along the vibration: x(t) = v / w_d exp(-z w t) sin(w_d t)
-        plant = Plant(arm, law, q)
-        start = M_inv @ J.T @ np.linalg.solve(A, vector / root) * 0.1 * w
-        plant.data.qvel[:] = start
-        seen = []
-        for _ in range(int(8.0 / w / 1e-3)):
-            plant.step()
-            seen.append(root * vector @ plant.error())
-        forth, back = np.max(seen), -np.min(seen[int(np.argmax(seen)) :])
-        assert back / forth == pytest.approx(np.exp(-np.pi * 0.7 / np.sqrt(1.0 - 0.49)), abs=0.015)
