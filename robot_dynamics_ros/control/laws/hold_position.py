@@ -35,11 +35,6 @@ class HoldPosition:
         self._holds = False
         self.interruptions = self.displacements = 0
 
-    @property
-    def held(self) -> np.ndarray | None:
-        """Where the arm was held last, (n); None where it is not."""
-        return self.position.copy() if self._holds else None
-
     def release(self) -> None:
         """Hold no more: the next ``update`` measures the position."""
         self._holds = False

@@ -65,6 +65,7 @@ class JointSpaceLaw:
         self._control, self._hold, self._feedforward = control, hold, feedforward
         self._hold_position, self._zeros = position, np.zeros(desired.shape[1])
         self.reference: np.ndarray = position.position
+        self.state: MeasuredState | None = None  # the last one
         self._tell = tell
         self._apart_since: int | None = None  # stamp since which the other node may move where this one holds, ns
         self._lost: Result | None = None  # why the feedforward torque of the present motion is missing
@@ -72,6 +73,7 @@ class JointSpaceLaw:
     def stop_following(self) -> None:
         """Drop the desired motion and the hold position."""
         self._source.stop()
+        self.state = None
         self._hold_position.release()
         self._lost = None
 
@@ -83,6 +85,7 @@ class JointSpaceLaw:
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
+        self.state = state
         if not state.has_velocity:
             return state.no_velocity
         if self._lost and self._source.is_interrupted(state):

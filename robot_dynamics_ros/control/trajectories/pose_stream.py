@@ -1,13 +1,15 @@
-"""Poses of a link, one after the other, as points of the joints: where the joints go, and how long they take.
+"""Poses of a link, one after the other, as trajectories of the joints: a point of a stream, or a way at a stated speed.
 
 The position q of the joints is that at which the link has the pose, near the reference in force. A pose that the
-reference almost reaches by itself is a point of a stream, at its time. The way to one that is further away takes
+reference almost reaches by itself is a point of a stream. To another one leads a quintic from the reference, its
+velocity and acceleration to rest at q. It takes
 
     T = 1.875 max(|v| / speed, |qd| / limit)
 
 for the velocity v of the link and qd of the joints on a straight way of the joints in 1 s; 1.875 is the largest rate of
-a motion of minimum jerk (Flash & Hogan 1985), as which it begins. Each later pose has the time of the way that is left,
-until that is ``CAUGHT_UP``.
+a motion of minimum jerk (Flash & Hogan 1985), which a way from rest is. The quintic takes longer where the link or a
+joint would be faster, or a joint would accelerate more, than allowed and than at its beginning. Each later pose has a
+new way, until T is ``CAUGHT_UP``.
 
 References
 ----------
@@ -15,22 +17,40 @@ Flash & Hogan 1985, The coordination of arm movements: an experimentally confirm
 5(7).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from robot_dynamics_ros.control.arm.inverse_kinematics import InverseKinematics
 from robot_dynamics_ros.control.joints.continuous_joints import nearest, turns
+from robot_dynamics_ros.control.trajectories.lead import Limits
+from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
+from robot_dynamics_ros.control.trajectories.trajectory_check import sampled
 from robot_dynamics_ros.robot import Robot
 
 FAR = 0.25
 """s; a pose whose way, from where the reference will be, takes longer is no point of a stream."""
 CAUGHT_UP = 0.1
-"""Time of the way that is left at which a pose is one again, s."""
-USUAL_LAG = 0.1
-"""s by which a stream lags at its first points."""
+"""s; likewise for the first pose, and for those after one that was none."""
 STEEPEST = 1.875
 """Largest rate of 10 s^3 - 15 s^4 + 6 s^5."""
-SHARES = np.linspace(0.0, 1.0, 16)[:, None]
-"""Of a way, at which the velocity of the link is computed."""
+SAMPLES = 24
+"""Of a way, at which its velocities and accelerations are looked at."""
+SHARES = np.linspace(0.0, 1.0, SAMPLES)[:, None]
+ROUNDING, LONGER, TRIES = 1.01, 1.15, 60
+"""Times a limit that is none yet exceeded, by which a way that is too fast is made longer, and how often."""
+
+
+class PosePoints(NamedTuple):
+    """Points of a trajectory: times (m, s), positions, velocities and accelerations (m, n), the last two None or known.
+
+    One point without velocities, at 0 s, belongs to a stream; two are a way.
+    """
+
+    times: np.ndarray
+    positions: np.ndarray
+    velocities: np.ndarray | None = None
+    accelerations: np.ndarray | None = None
 
 
 class PoseStream:
@@ -46,7 +66,9 @@ class PoseStream:
     link : str
         One of ``frame_names``; '' for the last link.
     speed : tuple of two floats
-        Largest speed of the link on the way to a pose far away, m/s and rad/s.
+        Largest speed of the link on a way, m/s and rad/s.
+    limits : Limits
+        Velocity and acceleration limits of the joints, (n) each; inf: none.
 
     Raises
     ------
@@ -54,27 +76,26 @@ class PoseStream:
         As ``InverseKinematics``.
     """
 
-    def __init__(self, robot: Robot, link: str, speed: tuple[float, float]):
+    def __init__(self, robot: Robot, link: str, speed: tuple[float, float], limits: Limits):
         """Take the limits of the robot."""
         self._robot, self._inverse, self._speed = robot, InverseKinematics(robot, link), speed
-        fastest = robot.limits.velocity
-        self._turn, self._fastest = turns(robot), np.where(fastest > 0.0, fastest, np.inf)
+        self._turn, (self._fastest, self._steepest) = turns(robot), limits
         self._posture: np.ndarray | None = None
-        self._is_far = False
+        self._is_far = True
 
     def begin_anew(self) -> None:
         """Take the posture from the next pose on: the arm has been led otherwise; any thread."""
         self._posture = None
 
-    def point(self, pose, reference, velocity, lag: float | None = None) -> tuple[float, np.ndarray]:
-        """Return in how many s the joints should be where the link has a pose, and their position (n; rad, m).
+    def points(self, pose, reference: np.ndarray, lag: float | None = None) -> PosePoints:
+        """Return where the joints go for a pose, and when.
 
         Parameters
         ----------
         pose : array_like, (4, 4)
             Homogeneous transform from the link to the base, m.
-        reference, velocity : ndarray, (n,)
-            Position and velocity that lead the arm now, rad and rad/s, or m and m/s.
+        reference : ndarray, (3, n)
+            Position, velocity and acceleration that lead the arm now, rad or m and their derivatives in s.
         lag : float, optional
             s by which the stream in force lags; None: there is none.
 
@@ -85,18 +106,38 @@ class PoseStream:
         """
         posture = self._posture
         if posture is None:
-            posture = self._posture = reference
-            self._is_far = False
-        q = self._inverse.position(pose, reference, posture)
-        ahead = reference + velocity * (USUAL_LAG if lag is None else lag)
-        left = self._time(reference, q)
-        self._is_far = left > CAUGHT_UP if self._is_far else self._time(ahead, q) > FAR
-        return (left if self._is_far else 0.0), q
+            posture = self._posture = reference[0].copy()
+        q = self._inverse.position(pose, reference[0], posture)
+        begun = self._is_far or lag is None
+        ahead = reference[0] if begun else reference[0] + reference[1] * lag
+        self._is_far = self._least_time(ahead, q) > (CAUGHT_UP if begun else FAR)
+        if not self._is_far:
+            return PosePoints(np.zeros(1), q[None])
+        end = np.zeros_like(reference)
+        end[0] = reference[0] + nearest(q - reference[0], self._turn)
+        return self._way(reference, end)
 
-    def _time(self, start, end) -> float:
-        """Return the time of a straight way of the joints, s."""
+    def _least_time(self, start, end) -> float:
+        """Return the time of a straight way of the joints from rest to rest, s."""
         way = nearest(end - start, self._turn)
-        J = self._robot.jacobian(start + SHARES * way, self._inverse.link)
-        rotation, translation = np.abs(np.linalg.norm((J @ way).reshape(-1, 2, 3), axis=2)).max(axis=0)
+        return STEEPEST * self._excess(start + SHARES * way, np.broadcast_to(way, (len(SHARES), len(way))))
+
+    def _way(self, start, end) -> PosePoints:
+        """Return the quintic from the state ``start`` to ``end`` (3, n)."""
+        states, time = np.stack([start, end], axis=1), self._least_time(start[0], end[0])
+        allowed = ROUNDING * max(1.0, self._excess(*start[:, None]))
+        for _ in range(TRIES):
+            times = np.array([0.0, time])
+            motion = sampled(Trajectory(times, *states), time / SAMPLES)
+            if self._excess(motion.q, motion.qd, motion.qdd) <= allowed:
+                break
+            time *= LONGER
+        return PosePoints(times, *states)
+
+    def _excess(self, q, qd, qdd=0.0) -> float:
+        """Return the largest share of a limit that a motion (m, n) needs."""
+        twist = self._robot.jacobian(q, self._inverse.link) @ qd[..., None]
+        rotation, translation = np.linalg.norm(twist.reshape(-1, 2, 3), axis=2).max(axis=0)
         fastest, turning = self._speed
-        return STEEPEST * float(max(translation / fastest, rotation / turning, (np.abs(way) / self._fastest).max()))
+        of_joints = np.abs(qd) / self._fastest, np.abs(qdd) / self._steepest
+        return float(max(translation / fastest, rotation / turning, *map(np.max, of_joints)))

@@ -190,6 +190,11 @@ class TrajectoryFollower:
         return TORQUE
 
     @property
+    def newest(self) -> int | None:
+        """Stamp of the last state since a stop, ns; None for none."""
+        return self._newest
+
+    @property
     def stream_lag(self) -> float | None:
         """The lag of the stream of points in force, s; None without one."""
         plan = self.plan

@@ -1,5 +1,6 @@
 """Input of JointTrajectory messages."""
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -22,6 +23,8 @@ LATE = 0.05
 """s that a trajectory may need to this node whatever its first point is."""
 LOGGED_AGAIN = 10.0
 """s after which the same reason to refuse trajectories is logged again: a stream is refused point by point."""
+NUMBER = re.compile(r'(?<![\w\'])[-+]?\d[\d.e+-]*')
+"""In which reasons that are otherwise the same differ; not in a name."""
 
 
 class TrajectoryInput:
@@ -163,7 +166,8 @@ class TrajectoryInput:
 
     def _refuse(self, error: DynamicsError) -> None:
         reason, now = str(error), time.monotonic()
-        if reason != self.refused or now - self._logged >= LOGGED_AGAIN:
+        is_new = NUMBER.sub('', reason) != NUMBER.sub('', self.refused)
+        if is_new or now - self._logged >= LOGGED_AGAIN:
             self._node.get_logger().warning(f'trajectory refused: {reason}')
             self._logged = now
         self.refused = reason

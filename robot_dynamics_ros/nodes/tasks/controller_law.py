@@ -1,11 +1,9 @@
 """The control law of ``torque_controller``, made as the parameters choose it, with what it needs and reports."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
-from robot_dynamics_ros.control.law import Law, MeasuredState
+from robot_dynamics_ros.control.law import Law
 from robot_dynamics_ros.control.laws.acceleration_limits import acceleration_limits
 from robot_dynamics_ros.control.laws.adaptation import ADAPTIVE, Adaptation, AdaptiveSettings
 from robot_dynamics_ros.control.laws.adaptive import AdaptiveControl, AdaptiveHold, AdaptiveLaw
@@ -47,7 +45,7 @@ class ControllerLaw:
         self._position = HoldPosition(arm.robot, tolerance, node.refuse, self._held.tell)
         age_limit, limits = node.value('feedforward_age_limit'), self.follower.start.limits
         self.feedforward = FeedforwardInput(node, arm, age_limit, self._desired, limits)
-        self.target_poses = TargetPoses(arm.robot, self._leading)
+        self.target_poses = TargetPoses(node, arm.robot, self._leading)
         self.fields: dict[str, str] = {}
         self._adaptation: Adaptation | None = None
         self._limit: PeriodLimit | None = None
@@ -66,14 +64,17 @@ class ControllerLaw:
         self.follower.plan = None  # that of an activation before leads nothing
         if name == IMPEDANCE:
             speed = node.value('translational_speed_limit'), node.value('rotational_speed_limit')
-            self.target_poses.renew(node.value('impedance_frame'), speed)
+            self.target_poses.renew(node.value('impedance_frame'), speed, self.follower.start.limits)
         else:
             self.target_poses.refuse()
         self.feedforward.reset()  # torques received before the activation are dropped
         source = self.feedforward if name == 'pd_feedforward' else None
         parts = self.follower, self._desired, control, hold, source, self._position
-        following = JointSpaceLaw(*parts, self._held.tell)
-        self.follower.may_begin, self.follower.start.held = following.may_begin, self._held_at(name)
+        following = self._following = JointSpaceLaw(*parts, self._held.tell)
+        self.follower.may_begin = following.may_begin
+        stiffness = *node.value('translational_stiffness'), *node.value('rotational_stiffness')
+        self.follower.start.is_free = name == IMPEDANCE and not min(stiffness)
+        self.follower.start.held = self._position.at
         law: Law = AdaptiveLaw(following, self._adaptation) if self._adaptation else following
         rate = node.value('state_rate')
         if not rate:
@@ -83,21 +84,22 @@ class ControllerLaw:
             raise ArgumentError(fault)
         return law
 
-    def _held_at(self, name: str) -> Callable[[MeasuredState], np.ndarray | None]:
-        """Return what says where the arm is held, for the way to a trajectory; an arm with a free direction nowhere.
-
-        It may have been guided along this direction, in which only velocities and accelerations of a way lead it.
-        """
-        stiffness = *self._node.value('translational_stiffness'), *self._node.value('rotational_stiffness')
-        is_free = name == IMPEDANCE and not min(stiffness)
-        return (lambda state: None) if is_free else self._position.at
-
     def _leading(self) -> Leading | None:
-        """Return the motion that leads the arm now, or where it is held; None for nowhere."""
-        plan, held = self.follower.plan, self._position.held
-        if plan is not None and plan.leads:
-            return Leading(*self._desired[:2].copy(), self.follower.stream_lag)
-        return None if held is None else Leading(held, np.zeros_like(held), None)
+        """Return the motion that leads the arm, else where it is held, or measured where it is free; or None."""
+        follower, following = self.follower, self._following
+        plan, stamp, state = follower.plan, follower.newest, following.state
+        if plan is not None and plan.leads and not (follower.start.is_free and follower.rests):
+            reference, lag = self._desired.copy(), follower.stream_lag
+            # the thread that follows may have written it meanwhile
+            return Leading(reference, stamp if follower.newest == stamp else None, lag)
+        if state is None:
+            return None
+        reference = np.zeros_like(self._desired)
+        if follower.start.is_free:
+            reference[:2] = state.q, state.qd
+        else:
+            reference[0] = following.reference
+        return Leading(reference, stamp)
 
     def continue_from(self, before: 'ControllerLaw') -> None:
         """Hold the arm where ``before`` does, of another description, or where its trajectory came to rest."""
@@ -113,7 +115,7 @@ class ControllerLaw:
     def report(self) -> dict[str, str]:
         """Return the fields of the diagnostics that change."""
         adapted = self._adaptation.report() if self._adaptation else {}
-        return {**self._position.report(), **self.feedforward.report(), **adapted}
+        return {**self._position.report(), **self.feedforward.report(), **self.target_poses.report(), **adapted}
 
     def warnings(self) -> list[str]:
         """Return what is wrong with the feedforward torque, or with the estimate."""

@@ -12,6 +12,8 @@ from robot_dynamics_ros.errors import ArgumentError
 
 LINK = ROBOT.link_names[-1]
 SPEED = 0.25, 1.0
+OF_JOINTS = ROBOT.limits.velocity, LIMITS[1]
+FREE = np.full(6, np.inf)
 DURATION, AWAY, TURN = 2.0, np.array([0.1, 0.2, -0.15]), np.array([0.3, -0.2, 0.4])
 FIRST = ROBOT.link_pose(AT, LINK)
 REST = np.zeros(6)
@@ -28,20 +30,30 @@ def moved(away, turn):
 FAR = moved([-0.3, 0.0, 0.4], [0.0, 0.0, 0.5 * np.pi])
 
 
+def at_rest(q):
+    return np.array([q, np.zeros_like(q), np.zeros_like(q)])
+
+
 class PosedArm:
     """An arm that follows poses as a node does, and its desired motion (m, 3, n)."""
 
     def __init__(self):
-        self.arm, self.stream, self.motion = FollowedArm('computed_torque'), PoseStream(ROBOT, '', SPEED), []
+        self.arm, self.stream, self.motion = (
+            FollowedArm('computed_torque'),
+            PoseStream(ROBOT, '', SPEED, OF_JOINTS),
+            [],
+        )
 
     def follow(self, poses, rate):
         """Send poses at ``rate`` Hz."""
         arm = self.arm
         for pose in poses:
             plan = arm.follower.plan
-            reference, velocity = (AT, REST) if plan is None else arm.desired[:2].copy()
-            time, q = self.stream.point(pose, reference, velocity, arm.follower.stream_lag)
-            arm.send([time], [q], at=arm.now)
+            leads = plan is not None and plan.leads
+            reference = arm.desired.copy() if leads else at_rest(AT)
+            points = self.stream.points(pose, reference, arm.follower.stream_lag)
+            is_way = len(points.times) > 1  # from where the arm was led at its last state
+            arm.send(*points, at=arm.now, stamp=arm.follower.newest or 0 if is_way else 0)
             self.rest(1.0 / rate)
 
     def rest(self, seconds):
@@ -102,6 +114,46 @@ def test_one_pose_far_away_is_enough():
     arm.has_reached(FAR)
 
 
+@pytest.mark.parametrize('behind', [0.03, 0.15, 0.6])
+def test_a_pose_that_changes_on_the_way_is_reached_at_the_stated_speed(behind):
+    arm = PosedArm()
+    there, back = (
+        moved([-0.1, 0.35, 0.0], REST[:3]),
+        moved([-0.1 * (0.4 - behind), 0.35 * (0.4 - behind), 0.0], REST[:3]),
+    )
+    arm.follow([FIRST, there], 125)
+    arm.rest(1.2)
+    arm.follow([back], 125)
+    arm.rest(8.0)
+    assert [found.max() < 1.05 * limit for found, limit in zip(arm.speeds(), SPEED, strict=True)] == [True, True]
+    arm.has_reached(back)
+
+
+@pytest.mark.parametrize('rate', [4, 20, 50])
+def test_between_two_poses_in_turn_the_stated_speed_holds(rate):
+    arm = PosedArm()
+    ends = [moved([-0.1, side, 0.0], REST[:3]) for side in (0.3, -0.3)]
+    arm.follow([FIRST, *ends * (2 * rate)], rate)
+    arm.rest(9.0)
+    assert [found.max() < 1.05 * limit for found, limit in zip(arm.speeds(), SPEED, strict=True)] == [True, True]
+    arm.has_reached(ends[1])
+
+
+@pytest.mark.parametrize(('away', 'speed'), [(0.0026, 0.02), (0.002, 0.02), (0.01, 0.1)])
+def test_a_lone_pose_near_by_has_the_stated_speed_too(away, speed):
+    arm = PosedArm()
+    arm.stream = PoseStream(ROBOT, '', (speed, 1.0), OF_JOINTS)
+    arm.follow([moved([0.0, away, 0.0], REST[:3])], 125)
+    arm.rest(2.0)
+    assert arm.speeds()[0].max() < 1.05 * speed
+    arm.has_reached(moved([0.0, away, 0.0], REST[:3]))
+
+
+def test_an_arm_without_velocity_limits_has_a_way_too():
+    times, positions, *_ = PoseStream(ROBOT, '', SPEED, (FREE, FREE)).points(FAR, at_rest(AT))
+    assert times[1] > 1.0 and positions[0].tolist() == AT.tolist()
+
+
 def test_the_way_to_poses_that_move_on_is_caught_up():
     arm, shares = PosedArm(), np.linspace(0.0, 1.0, 400)
     arm.follow([moved([-0.3, 0.0, 0.4 - 0.08 * share], [0.0, 0.0, 0.5 * np.pi]) for share in shares], 50)
@@ -113,28 +165,27 @@ def test_the_way_to_poses_that_move_on_is_caught_up():
 
 def test_a_joint_that_has_far_to_go_for_a_near_pose_takes_its_time():
     """The last link turns by 2.5 rad, and may do so at any speed."""
-    stream, q = PoseStream(ROBOT, '', (100.0, 100.0)), AT - 0.3 * np.eye(6)[4]
+    stream, q = PoseStream(ROBOT, '', (100.0, 100.0), (OF_JOINTS[0], FREE)), AT - 0.3 * np.eye(6)[4]
     turned = q + 2.5 * np.eye(6)[5]
-    time, found = stream.point(ROBOT.link_pose(turned, LINK), q, REST)
-    assert time == pytest.approx(1.875 * (np.abs(found - q) / ROBOT.limits.velocity).max())
-    assert time > CAUGHT_UP
+    times, (_, found), *_ = stream.points(ROBOT.link_pose(turned, LINK), at_rest(q))
+    assert times[1] == pytest.approx(1.875 * (np.abs(found - q) / ROBOT.limits.velocity).max()) and times[1] > CAUGHT_UP
 
 
 def test_the_posture_stays_that_of_the_first_pose():
     arm = seven_joints()
     link, q = arm.link_names[-1], np.full(7, 0.6)
-    stream, first = PoseStream(arm, link, SPEED), arm.link_pose(q, link)
+    stream, first = PoseStream(arm, link, SPEED, (np.full(7, 2.0), np.full(7, np.inf))), arm.link_pose(q, link)
     for angle in np.linspace(0.0, 4.0 * np.pi, 80):
         pose = first.copy()
         pose[:3, 3] += 0.1 * np.array([np.cos(angle) - 1.0, np.sin(angle), 0.0])
-        _, q = stream.point(pose, q, np.zeros(7))
+        q = stream.points(pose, at_rest(q)).positions[-1]
     np.testing.assert_allclose(q, 0.6, rtol=0.0, atol=1e-6)
     stream.begin_anew()
     q = q + np.linalg.svd(arm.jacobian(q, link))[2][-1] * 0.1  # pushed aside; the link stays almost
-    _, found = stream.point(arm.link_pose(q, link), q, np.zeros(7))
-    np.testing.assert_allclose(found, q, rtol=0.0, atol=1e-9)
+    found = stream.points(arm.link_pose(q, link), at_rest(q))
+    np.testing.assert_allclose(found.positions, [q], rtol=0.0, atol=1e-9)
 
 
 def test_a_pose_beyond_reach_is_refused():
     with pytest.raises(ArgumentError, match=r"^'wrist3_Link' does not reach the pose"):
-        PoseStream(ROBOT, '', SPEED).point(moved([3.0, 0.0, 0.0], REST[:3]), AT, REST)
+        PoseStream(ROBOT, '', SPEED, OF_JOINTS).points(moved([3.0, 0.0, 0.0], REST[:3]), at_rest(AT))

@@ -194,6 +194,21 @@ def test_where_a_direction_of_a_cartesian_impedance_is_free_a_trajectory_begins_
         assert_near(command(graph, at(start, 0.1), here), torque)
 
 
+def test_where_a_direction_is_free_so_does_one_after_a_trajectory_that_has_ended(graph, start):
+    free = {**OF_IMPEDANCE, 'translational_stiffness': [300.0, 400.0, 0.0]}
+    impedance = IMPEDANCE._replace(stiffness=[*IMPEDANCE.stiffness[:5], 0.0])
+    law, torque = CartesianImpedance(ROBOT, impedance), np.zeros(6)
+    with graph.parameters(NODE, **free, translational_error_limit=0.0, rotational_error_limit=0.0):
+        command(graph, start, A)
+        graph.follow(NODE, ros.trajectory(NAMES, at(start, 0.1), (0.2, A, REST, REST), (0.4, A, REST, REST)))
+        for t in (0.1, 0.3, 0.6):
+            command(graph, at(start, t), A)
+        here = A + 0.1
+        graph.follow(NODE, ros.trajectory(NAMES, at(start, 0.7), (0.5, here, REST, REST), (9.0, here, REST, REST)))
+        law.torque(here, REST, (here, REST, REST), None, torque)
+        assert_near(command(graph, at(start, 0.7), here), torque)
+
+
 def test_the_spring_of_a_cartesian_impedance_pulls_no_more_strongly_than_at_its_limit(graph, start):
     law, torque = CartesianImpedance(ROBOT, IMPEDANCE._replace(farthest=(0.5, 0.01))), np.zeros(6)
     with graph.parameters(NODE, **OF_IMPEDANCE, translational_error_limit=0.01):

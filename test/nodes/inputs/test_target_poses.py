@@ -54,7 +54,7 @@ def test_the_frame_is_led_to_a_pose(graph, start):
     there = BENT + np.array([0.1, -0.05, 0.1, 0.05, -0.1, 0.2])
     law, expected = CartesianImpedance(ROBOT, IMPEDANCE), np.zeros(6)
     law.torque(BENT, REST, (there, REST, REST), None, expected)
-    graph.publish('target_pose', pose_at(there, at(start, 0.1)))
+    graph.publish('target_pose', pose_at(there))
     for t in np.arange(0.2, 9.0, 0.4):
         torque = command(graph, at(start, t), BENT)
     np.testing.assert_allclose(torque, expected, rtol=0.0, atol=1e-6)
@@ -81,6 +81,15 @@ def test_a_pose_that_is_wrong_is_refused_by_name_and_the_arm_is_held(graph, star
     held = command(graph, at(start, 0.1), BENT)
     graph.tells(NODE, reason, lambda: graph.publish('target_pose', message))
     np.testing.assert_allclose(command(graph, at(start, 0.2), BENT), held, rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize(('ahead', 'word'), [(-0.5, 'old'), (0.5, 'ahead')])
+def test_a_pose_of_another_time_is_refused(graph, start, ahead, word):
+    graph.tells(
+        NODE,
+        f' s {word}; send it when it counts',
+        lambda: graph.publish('target_pose', pose_at(BENT + 0.1, graph.now() + round(ahead * ros.SECOND))),
+    )
 
 
 def test_before_a_state_has_come_a_pose_is_refused(graph):

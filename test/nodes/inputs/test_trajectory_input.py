@@ -13,6 +13,7 @@ from rclpy.serialization import serialize_message
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints
 from robot_dynamics_ros.nodes.inputs.trajectory_input import TrajectoryInput
 from robot_dynamics_ros.nodes.inputs.trajectory_queue import TrajectoryQueue
@@ -256,3 +257,22 @@ def test_a_continuous_joint_that_jumps_by_a_turn_is_refused(monkeypatch):
     ends = (0.0, [3.1, 0.0, 0.0]), (0.1, [-3.1, 0.0, 0.0])
     one.callback(serialize_message(ros.trajectory(one.robot.joint_names, 0, *ends)), info)
     assert not one.received and "joint 'turn' moves by -6.2 rad between points 0 and 1" in one.said[-1]
+
+
+def test_a_stream_that_is_refused_is_logged_once_for_each_kind_of_reason(monkeypatch):
+    one, now = Receiver(monkeypatch), [100.0]
+    monkeypatch.setattr(time, 'monotonic', lambda: now[0])
+    reasons = [
+        'it is 0.31 m away',
+        'it is 0.29 m away',
+        'it is -3e-05 m away',
+        "joint 'j_1' is far",
+        "joint 'j_2' is far",
+    ]
+    for reason in reasons:
+        one.input._refuse(ArgumentError(reason))
+        assert one.input.refused == reason
+    assert one.said == [f'trajectory refused: {reasons[k]}' for k in (0, 3, 4)]
+    now[0] += 11.0
+    one.input._refuse(ArgumentError(reasons[-1]))
+    assert len(one.said) == 4
