@@ -37,7 +37,7 @@ STEEPEST = 1.875
 SAMPLES = 24
 """Of a way, at which its velocities and accelerations are looked at."""
 SHARES = np.linspace(0.0, 1.0, SAMPLES)[:, None]
-ROUNDING, LONGER, TRIES = 1.01, 1.15, 60
+ROUNDING, LONGER, TRIES = 1.01, 1.15, 16
 """Times a limit that is none yet exceeded, by which a way that is too fast is made longer, and how often."""
 
 
@@ -124,15 +124,20 @@ class PoseStream:
 
     def _way(self, start, end) -> PosePoints:
         """Return the quintic from the state ``start`` to ``end`` (3, n)."""
-        states, time = np.stack([start, end], axis=1), self._least_time(start[0], end[0])
-        allowed = ROUNDING * max(1.0, self._excess(*start[:, None]))
-        for _ in range(TRIES):
-            times = np.array([0.0, time])
-            motion = sampled(Trajectory(times, *states), time / SAMPLES)
-            if self._excess(motion.q, motion.qd, motion.qdd) <= allowed:
-                break
-            time *= LONGER
-        return PosePoints(times, *states)
+        allowed, least = ROUNDING * max(1.0, self._excess(*start[:, None])), np.inf
+        found = PosePoints(np.zeros(1), end[:1])
+        # with an acceleration at its beginning a longer way may be a faster one
+        for acceleration in (start[2], np.zeros_like(start[2])):
+            states, time = np.stack([[*start[:2], acceleration], end], axis=1), self._least_time(start[0], end[0])
+            for _ in range(TRIES):
+                motion = sampled(Trajectory([0.0, time], *states), time / SAMPLES)
+                excess = self._excess(motion.q, motion.qd, motion.qdd)
+                if excess < least:
+                    least, found = excess, PosePoints(np.array([0.0, time]), *states)
+                if least <= allowed:
+                    return found
+                time *= LONGER
+        return found
 
     def _excess(self, q, qd, qdd=0.0) -> float:
         """Return the largest share of a limit that a motion (m, n) needs."""

@@ -8,6 +8,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros.control.trajectories.pose_stream import CAUGHT_UP, PoseStream
+from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
+from robot_dynamics_ros.control.trajectories.trajectory_check import sampled
 from robot_dynamics_ros.errors import ArgumentError
 
 LINK = ROBOT.link_names[-1]
@@ -147,6 +149,25 @@ def test_a_lone_pose_near_by_has_the_stated_speed_too(away, speed):
     arm.rest(2.0)
     assert arm.speeds()[0].max() < 1.05 * speed
     arm.has_reached(moved([0.0, away, 0.0], REST[:3]))
+
+
+def test_from_any_motion_a_way_is_no_faster_than_it_begins_or_the_stated_speed():
+    rng, stream, state = np.random.default_rng(1), PoseStream(ROBOT, '', SPEED, OF_JOINTS), np.empty((3, 6))
+    tried = 0
+    for _ in range(150):
+        first = AT + rng.uniform(-0.3, 0.3, 6)
+        before = stream.points(ROBOT.link_pose(first + rng.uniform(-0.6, 0.6, 6), LINK), at_rest(first))
+        Trajectory(*before).sample(rng.uniform() * before.times[-1], *state)
+        way = stream.points(ROBOT.link_pose(state[0] + rng.uniform(-0.5, 0.5, 6), LINK), state)
+        if len(way.times) < 2:
+            continue
+        tried += 1
+        q, qd = sampled(Trajectory(*way), way.times[1] / 200.0)[1:3]
+        twist = (ROBOT.jacobian(q, LINK) @ qd[..., None])[..., 0]
+        for speeds, limit in zip((twist[:, 3:], twist[:, :3]), SPEED, strict=True):
+            found = np.linalg.norm(speeds, axis=1)
+            assert found.max() < 1.05 * max(limit, found[0])
+    assert tried > 100
 
 
 def test_an_arm_without_velocity_limits_has_a_way_too():
