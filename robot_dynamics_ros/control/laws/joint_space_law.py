@@ -64,11 +64,16 @@ class JointSpaceLaw:
         self._source, self._desired = source, tuple(desired)  # views, made once
         self._control, self._hold, self._feedforward = control, hold, feedforward
         self._hold_position, self._zeros = position, np.zeros(desired.shape[1])
-        self.reference: np.ndarray = position.position
+        self.led: np.ndarray = position.position  # where the arm is held or led
         self.state: MeasuredState | None = None  # the last one
         self._tell = tell
         self._apart_since: int | None = None  # stamp since which the other node may move where this one holds, ns
         self._lost: Result | None = None  # why the feedforward torque of the present motion is missing
+
+    @property
+    def reference(self) -> np.ndarray | None:
+        """Where the last torque holds or leads the arm, (n); None where it does so not in all directions."""
+        return None if self._source.start.is_free else self.led
 
     def stop_following(self) -> None:
         """Drop the desired motion and the hold position."""
@@ -112,7 +117,7 @@ class JointSpaceLaw:
             feedforward = self._feedforward.effort
         self._hold_position.release()
         self._lost = None
-        self.reference = self._desired[0]
+        self.led = self._desired[0]
         self._control.torque(state.time, state.q, state.qd, self._desired, feedforward, out=out)
         return TORQUE
 
@@ -146,7 +151,7 @@ class JointSpaceLaw:
         """Write the torque that holds the arm at the last point of the trajectory."""
         end = self._desired[0]
         self._hold_position.hold_at(end)
-        self.reference = end
+        self.led = end
         self._hold.torque(state.time, state.q, state.qd, end, out=out)
         return TORQUE
 
@@ -155,6 +160,6 @@ class JointSpaceLaw:
         self._hold_position.update(state)
         if self._feedforward is not None:
             self._watch(self._feedforward, state.stamp)
-        self.reference = self._hold_position.position
+        self.led = self._hold_position.position
         self._hold.torque(state.time, state.q, state.qd, self._hold_position.position, out=out)
         return TORQUE

@@ -98,7 +98,7 @@ class ControllerLaw:
         if follower.start.is_free:
             reference[:2] = state.q, state.qd
         else:
-            reference[0] = following.reference
+            reference[0] = following.led
         return Leading(reference, stamp)
 
     def continue_from(self, before: 'ControllerLaw') -> None:

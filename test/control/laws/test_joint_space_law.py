@@ -1,5 +1,7 @@
 """What torque_controller computes: the joint-space control of the desired motion, or the torque that holds the arm."""
 
+from types import SimpleNamespace
+
 from support.control.joint_space_laws import (
     DAMPING,
     HERE,
@@ -46,6 +48,16 @@ def test_without_a_motion_every_law_holds_the_arm(law):
     assert one.holds(HERE, q=-THERE, qd=-MOVING)
     if one.feedforward:
         assert one.feedforward.asked == []
+
+
+def test_an_arm_with_a_free_direction_is_held_nowhere():
+    one = Controller()
+    one.source.result = IDLE
+    assert one.holds(HERE, resumed=True)
+    for is_free, expected in ((False, HERE.tolist()), (True, None)):
+        one.source.start = SimpleNamespace(is_free=is_free)
+        reference = one.law.reference
+        assert (reference if reference is None else reference.tolist()) == expected
 
 
 def test_after_a_silence_the_hold_position_is_measured_again():
