@@ -12,6 +12,8 @@ import pytest
 from robot_dynamics_ros.control.arm.inverse_kinematics import InverseKinematics
 from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianHold, Impedance
 
+pytestmark = pytest.mark.compiled  # long without
+
 ARMS = {'six joints': AUBO, 'seven joints': seven_joints()}
 STIFFNESS = np.array([20.0, 30.0, 40.0, 500.0, 800.0, 1000.0])
 HELD = {'six joints': np.array([0.3, -0.8, 1.1, 0.4, 0.9, 0.1]), 'seven joints': np.full(7, 0.7)}

@@ -80,6 +80,7 @@ def progress(t):
     return 10 * s**3 - 15 * s**4 + 6 * s**5, 30 * s**2 * (1 - s) ** 2 / DURATION
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('rate', [10.0, 31.25, 62.5, 125.0, 250.0])
 def test_along_poses_of_a_smooth_motion_the_link_has_its_speed(rate):
     """Later by a constant lag, to 5 % of the largest speed."""
@@ -93,6 +94,7 @@ def test_along_poses_of_a_smooth_motion_the_link_has_its_speed(rate):
     arm.has_reached(moved(AWAY, TURN))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('rate', [1, 10, 125])
 def test_a_pose_far_away_is_reached_at_the_stated_speed_within_the_limits(rate):
     """Half a metre and 90 degrees from one message to the next; the pose comes again and again."""
@@ -108,6 +110,7 @@ def test_a_pose_far_away_is_reached_at_the_stated_speed_within_the_limits(rate):
     assert (np.abs(np.diff(motion[:, 1], axis=0)) <= 1.01 * h * LIMITS[1]).all()
 
 
+@pytest.mark.compiled
 def test_one_pose_far_away_is_enough():
     arm = PosedArm()
     arm.follow([FAR], 250)
@@ -116,6 +119,7 @@ def test_one_pose_far_away_is_enough():
     arm.has_reached(FAR)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('behind', [0.03, 0.15, 0.6])
 def test_a_pose_that_changes_on_the_way_is_reached_at_the_stated_speed(behind):
     arm = PosedArm()
@@ -131,6 +135,7 @@ def test_a_pose_that_changes_on_the_way_is_reached_at_the_stated_speed(behind):
     arm.has_reached(back)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('rate', [4, 20, 50])
 def test_between_two_poses_in_turn_the_stated_speed_holds(rate):
     arm = PosedArm()
@@ -141,6 +146,7 @@ def test_between_two_poses_in_turn_the_stated_speed_holds(rate):
     arm.has_reached(ends[1])
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(('away', 'speed'), [(0.0026, 0.02), (0.002, 0.02), (0.01, 0.1)])
 def test_a_lone_pose_near_by_has_the_stated_speed_too(away, speed):
     arm = PosedArm()
@@ -151,6 +157,7 @@ def test_a_lone_pose_near_by_has_the_stated_speed_too(away, speed):
     arm.has_reached(moved([0.0, away, 0.0], REST[:3]))
 
 
+@pytest.mark.compiled
 def test_from_any_motion_a_way_is_no_faster_than_it_begins_or_the_stated_speed():
     rng, stream, state = np.random.default_rng(1), PoseStream(ROBOT, '', SPEED, OF_JOINTS), np.empty((3, 6))
     tried = 0
@@ -175,6 +182,7 @@ def test_an_arm_without_velocity_limits_has_a_way_too():
     assert times[1] > 1.0 and positions[0].tolist() == AT.tolist()
 
 
+@pytest.mark.compiled
 def test_the_way_to_poses_that_move_on_is_caught_up():
     arm, shares = PosedArm(), np.linspace(0.0, 1.0, 400)
     arm.follow([moved([-0.3, 0.0, 0.4 - 0.08 * share], [0.0, 0.0, 0.5 * np.pi]) for share in shares], 50)
