@@ -22,6 +22,7 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.joints.continuous_joints import nearest, turns
+from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.closed_loops.loops import check_tree
 from robot_dynamics_ros.robot import Robot
@@ -65,8 +66,8 @@ class InverseKinematics:
             raise ArgumentError('robot: expected joints of one degree of freedom')
         self.link = link or robot.link_names[-1]
         robot.link_pose(robot.neutral(), self.link)
-        self._robot, self._turn = robot, turns(robot)
-        self._lower, self._upper = robot.limits.lower, robot.limits.upper
+        self._robot, self._turn, limits = robot, turns(robot), PositionLimits(robot, 0.0)
+        self._lower, self._upper = limits.lower, limits.upper
 
     def position(self, pose, start, posture=None, rows: slice = slice(0, 6)) -> np.ndarray:
         """Return the position (n; rad, m) near ``start`` at which the link has a pose.

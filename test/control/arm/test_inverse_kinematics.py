@@ -170,6 +170,12 @@ def test_a_pose_behind_a_limit_names_the_joint():
     assert InverseKinematics(one()).position(pose, [0.5]) == pytest.approx([1.2])
 
 
+@pytest.mark.parametrize('limits', ['', 'lower="1" upper="-1"'], ids=['unknown', 'contradictory'])
+def test_limits_that_are_none_bound_nothing(limits):
+    arm = one('revolute', inside=f'<limit {limits} velocity="1" effort="1"/>')
+    assert InverseKinematics(arm).position(arm.link_pose(np.array([1.7]), 'arm'), [0.5]) == pytest.approx([1.7])
+
+
 def test_a_pose_beyond_reach_says_how_far_it_is():
     pose = AUBO.link_pose(BENT, AUBO.link_names[-1])
     pose[:3, 3] *= 5.0 / np.linalg.norm(pose[:3, 3])
