@@ -77,7 +77,7 @@ class TargetPoses:
             raise ArgumentError('the arm is not held yet: no joint state has come since the activation')
         times, *columns = self._stream.points(target.pose, leading.reference, leading.lag)
         self._way = float(times[-1])
-        # a way begins where the arm was led at that state; whatever the stamp of the pose is, it is no shorter
+        # a way begins at the state to which the reference belongs, not at the stamp of the pose, which may be old
         stamp = (leading.stamp or now) if self._way else target.stamp
         rows = [[NONE] * len(times) if column is None else list(column) for column in columns]
         return TrajectoryPoints(stamp, list(self._robot.joint_names), times.tolist(), rows)
