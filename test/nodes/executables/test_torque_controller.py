@@ -163,6 +163,9 @@ OF_IMPEDANCE = {
     'damping_ratio': IMPEDANCE.damping_ratio,
     'reference_frame': IMPEDANCE.reference_frame,
 }
+FREE_IMPEDANCE = IMPEDANCE._replace(stiffness=[*IMPEDANCE.stiffness[:5], 0.0])
+OF_FREE_IMPEDANCE = {**OF_IMPEDANCE, 'translational_stiffness': FREE_IMPEDANCE.stiffness[3:]}
+"""Along z the arm may be guided."""
 
 
 def test_cartesian_impedance_follows_a_trajectory_and_holds_the_arm(graph, start):
@@ -183,10 +186,8 @@ def test_cartesian_impedance_follows_a_trajectory_and_holds_the_arm(graph, start
 
 def test_where_a_direction_of_a_cartesian_impedance_is_free_a_trajectory_begins_at_the_measured_state(graph, start):
     """The arm may have been guided along it: a way from where it was held would carry it back."""
-    free = {**OF_IMPEDANCE, 'translational_stiffness': [300.0, 400.0, 0.0]}
-    impedance = IMPEDANCE._replace(stiffness=[*IMPEDANCE.stiffness[:5], 0.0])
-    law, torque = CartesianImpedance(ROBOT, impedance), np.zeros(6)
-    with graph.parameters(NODE, **free, translational_error_limit=0.0, rotational_error_limit=0.0):
+    law, torque = CartesianImpedance(ROBOT, FREE_IMPEDANCE), np.zeros(6)
+    with graph.parameters(NODE, **OF_FREE_IMPEDANCE, translational_error_limit=0.0, rotational_error_limit=0.0):
         command(graph, start, A)
         here = A + 0.1
         graph.follow(NODE, ros.trajectory(NAMES, at(start, 0.1), (0.5, here, REST, REST), (9.0, here, REST, REST)))
@@ -195,10 +196,8 @@ def test_where_a_direction_of_a_cartesian_impedance_is_free_a_trajectory_begins_
 
 
 def test_where_a_direction_is_free_so_does_one_after_a_trajectory_that_has_ended(graph, start):
-    free = {**OF_IMPEDANCE, 'translational_stiffness': [300.0, 400.0, 0.0]}
-    impedance = IMPEDANCE._replace(stiffness=[*IMPEDANCE.stiffness[:5], 0.0])
-    law, torque = CartesianImpedance(ROBOT, impedance), np.zeros(6)
-    with graph.parameters(NODE, **free, translational_error_limit=0.0, rotational_error_limit=0.0):
+    law, torque = CartesianImpedance(ROBOT, FREE_IMPEDANCE), np.zeros(6)
+    with graph.parameters(NODE, **OF_FREE_IMPEDANCE, translational_error_limit=0.0, rotational_error_limit=0.0):
         command(graph, start, A)
         graph.follow(NODE, ros.trajectory(NAMES, at(start, 0.1), (0.2, A, REST, REST), (0.4, A, REST, REST)))
         for t in (0.1, 0.3, 0.6):
