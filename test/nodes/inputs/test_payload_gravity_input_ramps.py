@@ -111,8 +111,10 @@ def test_on_a_clock_that_goes_back_server_nodes_and_late_joiners_keep_the_progre
     set_payload(server, 2.0, ramp_time=400.0)
     at(1100)
     at(50)
-    for now in (server.task.payload_gravity.current, follower.payload_gravity.current):
-        assert now.payload.share(50 * SECOND) == 0.25 and now.gravity.share(0) == 1.0
+    for holder in server.task.payload_gravity, follower.payload_gravity:
+        # the clock shows the time before the thread that set it has told who follows it
+        process.spin_until(lambda h=holder: h.current.payload.share(50 * SECOND) == 0.25, 'the ramp of the new time')
+        assert holder.current.gravity.share(0) == 1.0
     moved = follower.payload_gravity.current.payload.start
     applied = follower.payload_gravity._applied
     process.spin_until(lambda: applied['payload_state'].stamp.sec < 0, 'the state of the new time')
