@@ -129,6 +129,16 @@ def text_at(data: bytes, place: int) -> tuple[str, int]:
     return data[begin : max(begin, end - 1)].decode(), aligned(end, 4)
 
 
+def stamped_numbers(kind: str, data: bytes, layout: struct.Struct) -> tuple[int, str, tuple]:
+    """Return stamp (ns), frame_id and numbers of a message of a ``kind``: a header, then numbers of 8 bytes.
+
+    ArgumentError for bytes that are none.
+    """
+    with reading(kind, data):
+        frame, place = text_at(data, FRAME)
+        return stamp_of(data), frame, layout.unpack_from(data, aligned(place, 8))
+
+
 class ArrayBuffer:
     """A serialised Float64MultiArray that names the state that it answers, with a view ``data`` (n,) of its numbers.
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.messages.base_frame import check_base
-from robot_dynamics_ros.messages.cdr import FRAME, aligned, reading, stamp_of, text_at
+from robot_dynamics_ros.messages.cdr import stamped_numbers
 from robot_dynamics_ros.model.rotations import from_quaternion
 from robot_dynamics_ros.robot import Robot
 
@@ -28,10 +28,7 @@ class TargetPose(NamedTuple):
         ArgumentError unless it is a PoseStamped in the base link of ``robot`` with finite numbers and a quaternion of
         length 1.
         """
-        with reading('PoseStamped', data):
-            frame, place = text_at(data, FRAME)
-            numbers = NUMBERS.unpack_from(data, aligned(place, 8))
-            stamp = stamp_of(data)
+        stamp, frame, numbers = stamped_numbers('PoseStamped', data, NUMBERS)
         check_base('pose', robot, frame)
         pose = np.eye(4)
         pose[:3, 3] = validation.finite('position', numbers[:3], (3,))
