@@ -32,6 +32,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.continuous_joints import turns
 from robot_dynamics_ros.control.laws.joint_space_control import gains
+from robot_dynamics_ros.control.laws.stiffness import Stiffness, follow, matrix_of
 from robot_dynamics_ros.control.laws.symmetric_eigenvalues import diagonalise
 from robot_dynamics_ros.control.terms.compensation import TERMS, friction_adder, frictionless
 from robot_dynamics_ros.errors import ArgumentError
@@ -46,8 +47,6 @@ IMPEDANCE = 'cartesian_impedance'
 """Name of the law."""
 REFERENCE_FRAMES = ('local_world_aligned', 'local')
 """Whose axes a stiffness has: those of the base, or those of the frame."""
-ROUNDING = 1e-12
-"""Share of a matrix's largest number by which it may differ from a symmetric one without negative eigenvalues."""
 SLACK, NO_MASS = 1e-4, 1e-9
 """Shares of diag(A) and of tr A that are added to A for the null space."""
 SOFTEST = 1e-10
@@ -57,10 +56,10 @@ HALF_TURN = 1e-12
 
 
 @kernel
-def _pose_error(T, T_d, farthest, local, R_e, e):
+def _pose_error(T, T_d, local, R_e, e):
     """Write e (6; rad, m), rotation and translation from pose T to T_d (4, 4), in the axes of T where ``local``.
 
-    Both are at most ``farthest`` (2; rad, m) long. R_e (3, 3) is scratch.
+    R_e (3, 3) is scratch.
     """
     # R_e = R_d R'
     for i in range(3):
@@ -70,18 +69,22 @@ def _pose_error(T, T_d, farthest, local, R_e, e):
     half = 1.0 / np.sqrt(max(HALF_TURN, 1.0 + R_e[0, 0] + R_e[1, 1] + R_e[2, 2]))
     e[0], e[1], e[2] = half * (R_e[2, 1] - R_e[1, 2]), half * (R_e[0, 2] - R_e[2, 0]), half * (R_e[1, 0] - R_e[0, 1])
     e[3], e[4], e[5] = T_d[0, 3] - T[0, 3], T_d[1, 3] - T[1, 3], T_d[2, 3] - T[2, 3]
+    if local:
+        for part in range(2):
+            x, y, z = e[3 * part], e[3 * part + 1], e[3 * part + 2]
+            e[3 * part] = T[0, 0] * x + T[1, 0] * y + T[2, 0] * z
+            e[3 * part + 1] = T[0, 1] * x + T[1, 1] * y + T[2, 1] * z
+            e[3 * part + 2] = T[0, 2] * x + T[1, 2] * y + T[2, 2] * z
+
+
+@kernel
+def _at_most(farthest, e):
+    """Shorten rotation and translation in e (6; rad, m) to ``farthest`` (2; rad, m)."""
     for part in range(2):
         x, y, z = e[3 * part], e[3 * part + 1], e[3 * part + 2]
         length = np.sqrt(x * x + y * y + z * z)
         share = farthest[part] / length if length > farthest[part] else 1.0
-        x, y, z = share * x, share * y, share * z
-        if local:
-            x, y, z = (
-                T[0, 0] * x + T[1, 0] * y + T[2, 0] * z,
-                T[0, 1] * x + T[1, 1] * y + T[2, 1] * z,
-                T[0, 2] * x + T[1, 2] * y + T[2, 2] * z,
-            )
-        e[3 * part], e[3 * part + 1], e[3 * part + 2] = x, y, z
+        e[3 * part], e[3 * part + 1], e[3 * part + 2] = share * x, share * y, share * z
 
 
 @kernel
@@ -126,7 +129,8 @@ def _damping(G, A, ratio, v, S, V, y, F):
 
 @compiled(given='q qd q_desired qd_desired term out')
 def _impedance(
-    K: Matrix, G: Matrix, D_0: Matrix, Kp: Vector, Kd: Vector, turn: Vector, farthest: Vector,
+    K: Matrix, G: Matrix, K_d: Vector, rate: Vector, tank: Vector, elapsed: Vector,
+    D_0: Matrix, Kp: Vector, Kd: Vector, turn: Vector, farthest: Vector,
     ratio: float, local: bool,
     T: Matrix, T_d: Matrix, J: Matrix, M_inv: Matrix,
     B: Matrix, A: Matrix, S: Matrix, V: Matrix, e: Vector, v: Vector, y: Vector, F: Vector,
@@ -135,12 +139,16 @@ def _impedance(
 ) -> None:  # fmt: skip
     """Write out (n) = J' (K e + D J de) + N' (Kp e_q + Kd N de) + term (n); see the module.
 
+    K follows K_d (6) as ``follow`` says, for the time ``elapsed`` (1; s), which is 0 afterwards.
     Reads the poses T and T_d (4, 4) of the frame and of the desired one, J (6, n) and M_inv = M^-1 (n, n). J, K and D_0
     (6, 6) are in the frame's axes where ``local``. B (6, n), A, S, V (6, 6), e, v, y, F (6), de and tau_0 (n) are
     scratch; ``nothing`` (n) are zeros.
     """
     n = out.shape[0]
-    _pose_error(T, T_d, farthest, local, S, e)
+    _pose_error(T, T_d, local, S, e)
+    if elapsed[0] > 0.0:
+        follow(K, G, K_d, rate, tank, elapsed[0], e)
+    _at_most(farthest, e)
     # v = J de,  B = J M^-1,  A = B J'
     for k in range(n):
         de[k] = qd_desired[k] - qd[k]
@@ -156,11 +164,18 @@ def _impedance(
             A[row, column] = 0.0
             for k in range(n):
                 A[row, column] += B[row, k] * J[column, k]
-    # F = K e + D v
+    # F = D v + K e
     _damping(G, A, ratio, v, S, V, y, F)
     for row in range(6):
         for column in range(6):
-            F[row] += K[row, column] * e[column] + D_0[row, column] * v[column]
+            F[row] += D_0[row, column] * v[column]
+    power = 0.0
+    for row in range(6):
+        power += F[row] * v[row]
+        for column in range(6):
+            F[row] += K[row, column] * e[column]
+    tank[0] = min(tank[1], tank[0] + power * elapsed[0])
+    elapsed[0] = 0.0
     # S = A^-1,  y = A^-1 v
     trace = A[0, 0] + A[1, 1] + A[2, 2] + A[3, 3] + A[4, 4] + A[5, 5]
     for row in range(6):
@@ -233,6 +248,8 @@ class CartesianImpedance:
     impedance : Impedance
     terms : sequence of str
         Gravity and friction are compensated only if they are among these terms; the robot may compensate them itself.
+    stiffness : Stiffness, optional
+        The stiffness that laws share, in place of that of ``impedance``.
 
     Raises
     ------
@@ -242,11 +259,12 @@ class CartesianImpedance:
         For an unknown frame.
     """
 
-    def __init__(self, robot: Robot, impedance: Impedance, terms=TERMS):
+    def __init__(self, robot: Robot, impedance: Impedance, terms=TERMS, stiffness: Stiffness | None = None):
         n, self.frame = robot.nv, impedance.frame or robot.link_names[-1]
         self.reference_frame = validation.choice('reference_frame', impedance.reference_frame, REFERENCE_FRAMES)
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
-        K, D_0 = matrix_of('stiffness', impedance.stiffness), matrix_of('damping', impedance.damping)
+        own = stiffness or Stiffness(impedance.stiffness)
+        K, D_0 = (own.K, own.G, own.wanted, own.rate, own.tank, own.elapsed), matrix_of('damping', impedance.damping)
         Kp, Kd = (
             gains('posture_stiffness', impedance.posture_stiffness, n),
             gains('posture_damping', impedance.posture_damping, n),
@@ -263,7 +281,7 @@ class CartesianImpedance:
         six, square = np.zeros((4, 6)), np.zeros((3, 6, 6))
         self._impedance = bound(
             _impedance,
-            *(K, root_of(K), D_0, Kp, Kd, turns(robot), farthest, float(ratio), self.reference_frame == 'local'),
+            *(*K, D_0, Kp, Kd, turns(robot), farthest, float(ratio), self.reference_frame == 'local'),
             *(self._T, self._T_d, self._J, self._M_inv, np.zeros((6, n)), *square, *six, *np.zeros((3, n))),
             then=(np.zeros(n),) * 6,
         )
@@ -297,30 +315,10 @@ class CartesianImpedance:
 class CartesianHold:
     """The law that holds a position: ``torque`` is ``CartesianImpedance.hold``."""
 
-    def __init__(self, robot: Robot, impedance: Impedance, terms=TERMS):
+    def __init__(self, robot: Robot, impedance: Impedance, terms=TERMS, stiffness: Stiffness | None = None):
         """Make the law, with the same arguments."""
-        self._law = CartesianImpedance(robot, impedance, terms)
+        self._law = CartesianImpedance(robot, impedance, terms, stiffness)
 
     def torque(self, q, qd, q_hold, out) -> None:
         """Write the torque (n, N m or N) that holds ``q_hold`` (n, rad or m) at q and qd (n) into ``out``."""
         self._law.hold(q, qd, q_hold, out)
-
-
-def matrix_of(name: str, values) -> np.ndarray:
-    """Return six numbers or a matrix (6, 6) as a matrix; ArgumentError unless it is symmetric and not negative."""
-    matrix = np.array(values, float)
-    matrix = np.diag(matrix) if matrix.shape == (6,) else matrix
-    if matrix.shape != (6, 6) or not np.isfinite(matrix).all():
-        raise ArgumentError(f'{name}: expected six finite numbers or a matrix (6, 6), got {values!r:.80}')
-    size = np.abs(matrix).max()
-    if np.abs(matrix - matrix.T).max() > ROUNDING * size:
-        raise ArgumentError(f'{name}: expected a symmetric matrix')
-    if np.linalg.eigvalsh(matrix)[0] < -ROUNDING * size:
-        raise ArgumentError(f'{name}: expected a matrix without negative eigenvalues, or numbers of at least 0')
-    return 0.5 * (matrix + matrix.T)
-
-
-def root_of(matrix: np.ndarray) -> np.ndarray:
-    """Return G (6, 6) with G G' = ``matrix``, which is symmetric without negative eigenvalues."""
-    values, vectors = np.linalg.eigh(matrix)
-    return vectors * np.sqrt(np.maximum(values, 0.0))

@@ -6,6 +6,9 @@ What ``gain_limits`` says holds for the matrices of the joints that the impedanc
 
 the largest eigenvalue of T M^-1 D_q has to be below 2, and T / 2 x' K_q x below x' D_q x for every x, where viscous
 friction of the joints counts as D_q.
+
+The limit of a stiffness K holds for each softer one, where z >= 1/2: D_q is less then, so the first condition stays.
+With it the frequencies w of the vibrations have T 2 z w < 2, and the second one, T w < 4 z, follows.
 """
 
 import numpy as np
@@ -16,12 +19,13 @@ from robot_dynamics_ros.control.laws.cartesian_impedance import (
     SOFTEST,
     CartesianImpedance,
     Impedance,
-    matrix_of,
-    root_of,
 )
 from robot_dynamics_ros.control.laws.gain_limits import LIMIT, inverses, lightest_configurations
+from robot_dynamics_ros.control.laws.stiffness import matrix_of, root_of
 from robot_dynamics_ros.robot import Robot
 
+LEAST_RATIO = 0.5
+"""Of damping, from which on the limit of a stiffness is that of each softer one."""
 FREE = 1e-9
 """Share of the largest damping below which a direction of the joints has none."""
 

@@ -7,7 +7,7 @@ import pytest
 
 from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianHold, Impedance
 from robot_dynamics_ros.control.laws.gain_limits import SamplingLimit
-from robot_dynamics_ros.control.laws.impedance_limits import ImpedanceLimit
+from robot_dynamics_ros.control.laws.impedance_limits import LEAST_RATIO, ImpedanceLimit
 from robot_dynamics_ros.errors import ArgumentError
 
 STIFFNESS = [30.0, 30.0, 30.0, 800.0, 800.0, 800.0]
@@ -44,28 +44,28 @@ def test_of_one_joint_it_is_that_of_the_joints_gains():
         assert found.period == pytest.approx(expected.period, rel=1e-6)
 
 
+def radius(limit, positions, period):
+    """Return the largest pole of the steps at positions (count, n)."""
+    found = 0.0
+    for K, D, M_inv in zip(*limit._of_joints(positions), strict=True):
+        stiff, damped, every = M_inv @ K, M_inv @ D, np.eye(len(K))
+        step = np.block(
+            [
+                [every - 0.5 * period**2 * stiff, period * every - 0.5 * period**2 * damped],
+                [-period * stiff, every - period * damped],
+            ]
+        )
+        found = max(found, np.abs(np.linalg.eigvals(step)).max())
+    return found
+
+
 @pytest.mark.parametrize('ratio', [0.7, 1.0, 0.2])
 def test_sampled_control_is_stable_below_its_period_and_unstable_far_above(ratio):
     """The exact step of q and qd where the torque is held for a period, at 300 positions."""
     limit = ImpedanceLimit(AUBO.with_friction(viscous=0.0), impedance_of(AUBO, posture=(0.0, 2.0), damping_ratio=ratio))
     positions = np.random.default_rng(1).uniform(-2.5, 2.5, (300, 6))
-    stiffness, damping, M_inverse = limit._of_joints(positions)
-
-    def radius(period):
-        found = 0.0
-        for K, D, M_inv in zip(stiffness, damping, M_inverse, strict=True):
-            stiff, damped, every = M_inv @ K, M_inv @ D, np.eye(6)
-            step = np.block(
-                [
-                    [every - 0.5 * period**2 * stiff, period * every - 0.5 * period**2 * damped],
-                    [-period * stiff, every - period * damped],
-                ]
-            )
-            found = max(found, np.abs(np.linalg.eigvals(step)).max())
-        return found
-
-    assert radius(0.98 * limit.period) < 1.0 + 1e-9
-    assert radius(3.0 * limit.period) > 1.0
+    assert radius(limit, positions, 0.98 * limit.period) < 1.0 + 1e-9
+    assert radius(limit, positions, 3.0 * limit.period) > 1.0
 
 
 def test_without_stiffness_and_damping_every_period_is_within_the_limit():
@@ -87,3 +87,16 @@ def test_a_joint_without_inertia_is_refused():
     arm = robot(link('base'), link('a'), joint('j', 'base', 'a'))
     with pytest.raises(ArgumentError, match='no inertia'):
         ImpedanceLimit(arm, impedance_of(arm))
+
+
+@pytest.mark.parametrize('ratio', [LEAST_RATIO, 0.7])
+@pytest.mark.parametrize('arm', [AUBO, seven_joints()], ids=['six joints', 'seven joints'])
+def test_the_limit_of_a_stiffness_holds_for_a_softer_one(arm, ratio):
+    """What a stiffness that is lowered in motion relies on: the exact step is stable just below the period."""
+    rng = np.random.default_rng(4)
+    for stated in (0.0, 2.0):
+        more = {'posture': (1.0, 1.0), 'damping_ratio': ratio, 'damping': np.full(6, stated)}
+        limit = ImpedanceLimit(arm, impedance_of(arm, **more))
+        for softer in STIFFNESS * 10.0 ** rng.uniform(-4.0, 0.0, (8, 6)):
+            limit._K, limit._G = np.diag(softer), np.diag(np.sqrt(softer))
+            assert radius(limit, rng.uniform(-1.4, 1.4, (30, arm.nv)), 0.98 * limit.period) < 1.0 + 1e-9

@@ -1,0 +1,168 @@
+"""Stiffness of a Cartesian impedance, which follows a wanted one without giving the arm energy.
+
+A spring with the deflection e holds e' K e / 2. Where K grows while the frame is deflected, the arm is given
+
+    e' dK e / 2,
+
+which comes from a tank (Ferraguti, Secchi & Fantuzzi 2013). It is filled, up to ``energy_limit``, with the energy that
+the dampers dissipate, and with that of a stiffness which falls. An empty tank lets no stiffness grow until the frame is
+nearer, or moves. So spring, arm and tank together never hold more than at first and what came from outside.
+
+References
+----------
+Ferraguti, Secchi & Fantuzzi 2013, A tank-based approach to impedance control with variable stiffness, ICRA.
+"""
+
+import numpy as np
+
+from robot_dynamics_ros import validation
+from robot_dynamics_ros.control.law import Law, MeasuredState, Result
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.decorators import kernel
+
+ROUNDING = 1e-12
+"""Share of a matrix's largest number by which it may differ from a symmetric one without negative eigenvalues."""
+AXES = tuple(f'{part} {axis}' for part in ('rotational', 'translational') for axis in 'xyz')
+EMPTY = 1e-3
+"""Share of the energy limit up to which a tank counts as empty."""
+
+
+@kernel
+def follow(K, G, K_d, rate, tank, elapsed, e):
+    """Let the diagonal of K (6, 6) follow K_d (6) for ``elapsed`` (s), by at most ``rate`` (6) in a second.
+
+    ``tank`` (2; J) has the energy that K may still add at the deflection e (6), and the largest. G (6, 6) is K's root.
+    """
+    # dK < 0 gives e' dK e / 2 back
+    up = 0.0
+    for i in range(6):
+        k = min(max(K_d[i] - K[i, i], -rate[i] * elapsed), rate[i] * elapsed)
+        if k < 0.0:
+            K[i, i] += k
+            tank[0] = min(tank[1], tank[0] - 0.5 * e[i] * e[i] * k)
+        else:
+            up += 0.5 * e[i] * e[i] * k
+    # dK > 0 takes it, as far as the tank reaches
+    share = 1.0 if up <= tank[0] else tank[0] / up
+    tank[0] = max(0.0, tank[0] - share * up)
+    for i in range(6):
+        k = min(max(K_d[i] - K[i, i], 0.0), rate[i] * elapsed)
+        K[i, i] += share * k
+        G[i, i] = np.sqrt(K[i, i])
+
+
+class Stiffness:
+    """The stiffness of a Cartesian impedance, constant until another one is ``wanted``.
+
+    Laws that share it write its arrays: the first of them that computes a torque after ``elapse``.
+
+    Parameters
+    ----------
+    stiffness : array_like, (6,) or (6, 6)
+        The largest stiffness and the first one, rotation first: N m/rad and N/m. A matrix stays as it is.
+    ramp_time : float, optional
+        Time in which a stiffness may grow from nothing to the largest, or fall as much, s.
+    energy_limit : float, optional
+        Energy that a growing stiffness may add at first, J, and again where it has been dissipated.
+
+    Attributes
+    ----------
+    K, G : ndarray, (6, 6)
+        The stiffness in force, and its root: K = G G'.
+    wanted : ndarray, (6,)
+        Diagonal of the stiffness that K follows.
+    rate : ndarray, (6,)
+        Change in a second at most.
+    tank : ndarray, (2,)
+        Energy that K may still add, and the largest, J.
+    elapsed : ndarray, (1,)
+        Time since the last torque, s; 0 once it is used.
+    """
+
+    def __init__(self, stiffness, ramp_time: float = 1.0, energy_limit: float = 0.0):
+        self.K = matrix_of('stiffness', stiffness)
+        self.G = root_of(self.K)
+        self._largest = np.diagonal(self.K).copy()
+        self.wanted, self.rate = self._largest.copy(), self._largest / ramp_time
+        self.tank, self.elapsed = np.full(2, float(energy_limit)), np.zeros(1)
+
+    def want(self, stiffness) -> None:
+        """Follow a ``stiffness`` (6, rotation first; N m/rad, N/m) from now on.
+
+        ArgumentError names a number that is not finite, above the largest stiffness, for which the limit of sampling
+        was computed, or 0 where that is not, and the other way round.
+        """
+        wanted = validation.finite('stiffness', stiffness, (6,))
+        if np.count_nonzero(self.K - np.diag(np.diagonal(self.K))):
+            raise ArgumentError('stiffness: a matrix stays as it is, expected six numbers at first')
+        for name, value, largest in zip(AXES, wanted.tolist(), self._largest.tolist(), strict=True):
+            if value > largest:
+                raise ArgumentError(f'{name}: {value:g} is above {largest:g}, the largest that was stated')
+            if value < 0.0 or value == 0.0 < largest:
+                raise ArgumentError(
+                    f'{name}: expected a stiffness above 0, got {value:g}; a free axis is stated before'
+                )
+        self.wanted[:] = wanted
+
+    def elapse(self, time: float) -> None:
+        """Let the next torque be ``time`` (s) after the last one."""
+        self.elapsed[0] = time
+
+    @property
+    def waits(self) -> bool:
+        """Whether the tank is empty, and K may not grow as it is wanted."""
+        grows = (np.diagonal(self.K) < (1.0 - EMPTY) * self.wanted).any()
+        return bool(grows and self.tank[0] <= EMPTY * self.tank[1])
+
+    def continue_from(self, before: 'Stiffness') -> None:
+        """Take over stiffness and energy from those of the same arm ``before``, as far as these are as large."""
+        now = np.minimum(np.diagonal(before.K), self._largest)
+        self.K[:], self.G[:] = np.diag(now), np.diag(np.sqrt(now))
+        self.wanted[:] = np.minimum(before.wanted, self._largest)
+        self.tank[0] = min(before.tank[0], self.tank[1])
+
+
+class VariableStiffnessLaw:
+    """A control law whose impedances share a ``Stiffness``; it lets the time of that pass."""
+
+    def __init__(self, law: Law, stiffness: Stiffness):
+        """Wrap ``law``."""
+        self._law, self._stiffness = law, stiffness
+
+    @property
+    def reference(self) -> np.ndarray | None:
+        """Position (n, rad or m) at which the last torque holds the arm, or to which it leads."""
+        return self._law.reference
+
+    def stop_following(self) -> None:
+        """Drop the desired motion and the hold position."""
+        self._law.stop_following()
+
+    def set_back(self, now: int) -> None:
+        """Drop a motion and a hold position from before the clock was set back to ``now`` (ns)."""
+        self._law.set_back(now)
+
+    def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
+        """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
+        self._stiffness.elapse(state.elapsed)
+        return self._law.torque(state, out)
+
+
+def matrix_of(name: str, values) -> np.ndarray:
+    """Return six numbers or a matrix (6, 6) as a matrix; ArgumentError unless it is symmetric and not negative."""
+    matrix = np.array(values, float)
+    matrix = np.diag(matrix) if matrix.shape == (6,) else matrix
+    if matrix.shape != (6, 6) or not np.isfinite(matrix).all():
+        raise ArgumentError(f'{name}: expected six finite numbers or a matrix (6, 6), got {values!r:.80}')
+    size = np.abs(matrix).max()
+    if np.abs(matrix - matrix.T).max() > ROUNDING * size:
+        raise ArgumentError(f'{name}: expected a symmetric matrix')
+    if np.linalg.eigvalsh(matrix)[0] < -ROUNDING * size:
+        raise ArgumentError(f'{name}: expected a matrix without negative eigenvalues, or numbers of at least 0')
+    return 0.5 * (matrix + matrix.T)
+
+
+def root_of(matrix: np.ndarray) -> np.ndarray:
+    """Return the symmetric G (6, 6) with G G = ``matrix``, which is symmetric without negative eigenvalues."""
+    values, vectors = np.linalg.eigh(matrix)
+    return vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T

@@ -1,0 +1,220 @@
+"""A stiffness that follows a wanted one: how fast, with how much energy, and what it refuses."""
+
+from support.control.impedance_plant import ImpedancePlant
+from support.matrices import matrix
+from support.robots.small_robots import AUBO, seven_joints
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianHold, CartesianImpedance, Impedance
+from robot_dynamics_ros.control.laws.stiffness import Stiffness
+from robot_dynamics_ros.errors import ArgumentError
+
+LARGEST = np.array([20.0, 30.0, 40.0, 500.0, 800.0, 1000.0])
+Q = np.array([0.3, -0.8, 1.1, 0.4, 0.9, 0.1])
+STILL = np.zeros(6)
+
+
+def hold_of(stiffness, arm=AUBO, **more):
+    posture = np.zeros(arm.nv)
+    return CartesianHold(arm, Impedance(LARGEST, posture, posture, **more), ['friction'], stiffness)
+
+
+def soft(share, **more) -> Stiffness:
+    """Return a stiffness that has become soft, with a full tank."""
+    stiffness = Stiffness(LARGEST, **more)
+    stiffness.want(share * LARGEST)
+    law, out = hold_of(stiffness), np.empty(6)
+    stiffness.elapse(1e6)
+    law.torque(Q, STILL, Q, out)
+    np.testing.assert_allclose(stiffness.K, np.diag(share * LARGEST), rtol=1e-12)
+    return stiffness
+
+
+def test_it_grows_and_falls_as_much_in_each_period_as_the_ramp_time_says():
+    stiffness, out = Stiffness(LARGEST, ramp_time=2.0), np.empty(6)
+    law = hold_of(stiffness)
+    for wanted, change in ((0.25, -0.05), (0.95, 0.05)):
+        stiffness.want(wanted * LARGEST)
+        for _ in range(40):
+            before = np.diagonal(stiffness.K).copy()
+            stiffness.elapse(0.1)
+            law.torque(Q, STILL, Q, out)
+            left = wanted * LARGEST - before
+            np.testing.assert_allclose(np.diagonal(stiffness.K) - before, np.sign(change) * np.minimum(
+                np.abs(left), abs(change) * LARGEST), rtol=1e-9, atol=1e-9)  # fmt: skip
+            np.testing.assert_allclose(stiffness.G @ stiffness.G, stiffness.K, rtol=1e-12)
+        np.testing.assert_allclose(np.diagonal(stiffness.K), wanted * LARGEST, rtol=1e-12)
+
+
+def test_time_passes_once_for_laws_that_share_it():
+    stiffness, out = Stiffness(LARGEST), np.empty(6)
+    first, second = hold_of(stiffness), hold_of(stiffness)
+    stiffness.want(0.5 * LARGEST)
+    stiffness.elapse(0.1)
+    for law in (first, second, first):
+        law.torque(Q, STILL, Q, out)
+        np.testing.assert_allclose(np.diagonal(stiffness.K), 0.9 * LARGEST, rtol=1e-12)
+
+
+@pytest.mark.parametrize('reference_frame', ['local', 'local_world_aligned'])
+def test_on_the_way_the_torque_is_that_of_the_stiffness_in_force(reference_frame):
+    rng, out, expected = np.random.default_rng(2), np.empty(6), np.empty(6)
+    stiffness, posture = Stiffness(LARGEST, energy_limit=1.0), np.full(6, 0.5)
+    impedance = Impedance(LARGEST, posture, posture, reference_frame=reference_frame, farthest=(0.2, 0.05))
+    law = CartesianImpedance(AUBO, impedance, stiffness=stiffness)
+    for _ in range(20):
+        stiffness.want(rng.uniform(0.1, 1.0, 6) * LARGEST)
+        q, away, qd, qd_d, qdd_d = rng.uniform(-1.0, 1.0, (5, 6))
+        desired = q + 0.1 * away, qd_d, qdd_d
+        stiffness.elapse(0.1)
+        law.torque(q, qd, desired, None, out)
+        constant = CartesianImpedance(AUBO, impedance._replace(stiffness=np.diagonal(stiffness.K)))
+        constant.torque(q, qd, desired, None, expected)
+        np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize('seed', matrix(range(20), [0, 1]))
+def test_what_it_adds_is_at_most_the_limit_and_what_was_dissipated_or_given_back(seed):
+    """The law's kernel beside the equations: spring and tank hold no more than at first and what the dampers took."""
+    rng, out, limit = np.random.default_rng(seed), np.empty(6), 0.1
+    stiffness = Stiffness(LARGEST, ramp_time=0.5, energy_limit=limit)
+    law = hold_of(stiffness, damping=np.full(6, 0.2), reference_frame='local_world_aligned')
+    added, dissipated, tank, shares = 0.0, 0.0, limit, set()
+    q, held = Q.copy(), Q + 0.05
+    for step in range(200):
+        if step % 20 == 0:
+            stiffness.want(rng.uniform(0.05, 1.0, 6) * LARGEST)
+        q, qd, elapsed = Q + rng.uniform(-0.05, 0.05, 6), rng.uniform(-0.05, 0.05, 6), rng.uniform(0.001, 0.02)
+        before = np.diagonal(stiffness.K).copy()
+        stiffness.elapse(elapsed)
+        law.torque(q, qd, held, out)
+        change = np.diagonal(stiffness.K) - before
+        e = error_of(q, held)
+        energy = 0.5 * e**2 * change
+        # the tank by its equations: what falls gives, what grows takes, dampers give
+        up = 0.5 * e**2 * np.clip(stiffness.wanted - before, 0.0, elapsed * stiffness.rate)
+        tank = min(limit, tank - energy[change < 0.0].sum())
+        share = min(1.0, tank / up.sum()) if up.any() else 1.0
+        shares.add(share)
+        np.testing.assert_allclose(energy[change > 0.0].sum(), share * up.sum(), rtol=1e-6, atol=1e-12)
+        J = AUBO.jacobian(q, AUBO.link_names[-1])
+        power = max(0.0, -qd @ (out + J.T @ (-np.diagonal(stiffness.K) * e)))  # of the dampers alone
+        tank = min(limit, tank - share * up.sum() + elapsed * power)
+        assert stiffness.tank[0] == pytest.approx(tank, rel=1e-6, abs=1e-9)
+        added, dissipated = added + energy.sum(), dissipated + elapsed * power
+        assert added <= limit + dissipated + 1e-9
+    assert min(shares) < 0.9 and max(shares) == 1.0  # with an empty tank, and with enough
+
+
+def error_of(q, held):
+    """Return e of the law in the axes of the base (6; rotation first)."""
+    T, T_d = (AUBO.link_pose(it, AUBO.link_names[-1]) for it in (q, held))
+    turn = Rotation.from_matrix(T_d[:3, :3] @ T[:3, :3].T).as_rotvec()
+    angle = np.linalg.norm(turn)
+    return np.concatenate([2.0 * np.sin(0.5 * angle) / angle * turn, T_d[:3, 3] - T[:3, 3]])
+
+
+def test_held_away_from_its_place_it_grows_as_far_as_its_energy_reaches():
+    stiffness, out, held = soft(0.1, energy_limit=0.2), np.empty(6), Q + 0.06
+    law, e = hold_of(stiffness), error_of(Q, held)
+    stiffness.want(LARGEST)
+    assert not stiffness.waits
+    for _ in range(300):
+        stiffness.elapse(0.01)
+        law.torque(Q, STILL, held, out)
+    grown = np.diagonal(stiffness.K) - 0.1 * LARGEST
+    assert 0.5 * e**2 @ grown == pytest.approx(0.2, rel=1e-9)
+    assert (np.diagonal(stiffness.K) < 0.9 * LARGEST).all() and stiffness.waits
+    # what falls gives its energy to what grows
+    stiffness.want([0.01, *LARGEST[1:]])
+    for _ in range(100):
+        stiffness.elapse(0.01)
+        law.torque(Q, STILL, held, out)
+    assert 0.5 * e**2 @ (np.diagonal(stiffness.K) - 0.1 * LARGEST) == pytest.approx(0.2, rel=1e-9)
+    # at its place it grows without energy
+    for _ in range(200):
+        stiffness.elapse(0.01)
+        law.torque(Q, STILL, Q, out)
+    np.testing.assert_allclose(np.diagonal(stiffness.K), stiffness.wanted, rtol=1e-12)
+    assert not stiffness.waits
+
+
+class Driven:
+    """A law at 1 kHz whose stiffness is shared."""
+
+    def __init__(self, law, stiffness):
+        self._law, self._stiffness = law, stiffness
+
+    def torque(self, q, qd, held, out):
+        self._stiffness.elapse(1e-3)
+        self._law.torque(q, qd, held, out)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('arm', [AUBO, seven_joints()], ids=['six joints', 'seven joints'])
+def test_let_go_an_arm_has_no_more_energy_than_the_limit_adds(arm):
+    """In MuJoCo, let go 7 cm away when the stiffness begins to grow tenfold: kinetic energy and that of the springs."""
+
+    def most(limit):
+        stiffness = Stiffness(LARGEST, ramp_time=0.1, energy_limit=limit)
+        q, still, out = np.r_[Q, 0.2][: arm.nv], np.zeros(arm.nv), np.empty(arm.nv)
+        posture = np.zeros(arm.nv)
+        law = CartesianHold(arm, Impedance(LARGEST, posture, posture, 0.1), stiffness=stiffness)
+        stiffness.want(0.1 * LARGEST)
+        stiffness.elapse(10.0)
+        law.torque(q, still, q, out)
+        stiffness.want(LARGEST)
+        plant = ImpedancePlant(arm, Driven(law, stiffness), q)
+        plant.held = q + 0.06
+        energies = []
+        for _ in range(1500):
+            e, qd = plant.error(), np.array(plant.data.qvel)
+            angle = np.linalg.norm(e[:3])
+            spring = (
+                0.5 * np.diagonal(stiffness.K) @ np.r_[e[:3] * (2 * np.sin(angle / 2) / max(angle, 1e-9)), e[3:]] ** 2
+            )
+            energies.append(spring + 0.5 * qd @ arm.mass_matrix(np.array(plant.data.qpos)) @ qd)
+            plant.step()
+        return max(energies) - energies[0]
+
+    assert most(0.2) < 0.2 * 1.05
+    assert most(100.0) > 0.4
+
+
+@pytest.mark.parametrize(
+    ('wanted', 'reason'),
+    [
+        ([20.0, 30.0, 40.0, 500.0, 800.0, 1000.1], '^translational z: 1000.1 is above 1000'),
+        ([20.0, 0.0, 40.0, 500.0, 800.0, 1000.0], '^rotational y: expected a stiffness above 0, got 0'),
+        ([20.0, 30.0, 40.0, -1.0, 800.0, 1000.0], '^translational x: expected a stiffness above 0, got -1'),
+        ([20.0, 30.0, np.nan, 1.0, 800.0, 1000.0], r'^stiffness\[2\]: nan is not finite'),
+        ([20.0], '^stiffness: expected'),
+    ],
+)
+def test_a_wrong_one_is_refused_by_name_and_the_one_before_stays(wanted, reason):
+    stiffness = Stiffness(LARGEST)
+    stiffness.want(0.5 * LARGEST)
+    with pytest.raises(ArgumentError, match=reason):
+        stiffness.want(wanted)
+    np.testing.assert_allclose(stiffness.wanted, 0.5 * LARGEST, rtol=1e-12)
+
+
+def test_a_free_axis_stays_free_and_a_matrix_as_it_is():
+    with pytest.raises(ArgumentError, match=r'^translational z: 1 is above 0'):
+        Stiffness([*LARGEST[:5], 0.0]).want([*LARGEST[:5], 1.0])
+    Stiffness([*LARGEST[:5], 0.0]).want([*LARGEST[:5], 0.0])
+    with pytest.raises(ArgumentError, match=r'^stiffness: a matrix stays as it is'):
+        Stiffness(np.diag(LARGEST) + 0.1).want(LARGEST)
+
+
+def test_another_description_goes_on_with_stiffness_and_energy():
+    before = soft(0.3, energy_limit=0.2)
+    before.tank[0] = 0.07
+    after = Stiffness([*LARGEST[:5], 200.0], energy_limit=0.2)
+    after.continue_from(before)
+    np.testing.assert_allclose(np.diagonal(after.K), [*(0.3 * LARGEST[:5]), 200.0], rtol=1e-12)
+    np.testing.assert_allclose(after.G @ after.G, after.K, rtol=1e-12)
+    assert after.tank.tolist() == [0.07, 0.2] and after.wanted.tolist() == np.diagonal(after.K).tolist()
