@@ -19,6 +19,7 @@ TOPICS = (
     'joint_states',
     'joint_trajectory',
     'target_pose',
+    'target_stiffness',
     'controller_state',
     'effort_commands',
     'feedforward_torque',

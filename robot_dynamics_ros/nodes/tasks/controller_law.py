@@ -13,11 +13,13 @@ from robot_dynamics_ros.control.laws.hold_position import HoldPosition
 from robot_dynamics_ros.control.laws.impedance_limits import ImpedanceLimit
 from robot_dynamics_ros.control.laws.joint_space_control import Hold, JointSpaceControl, gains
 from robot_dynamics_ros.control.laws.joint_space_law import JointSpaceLaw
+from robot_dynamics_ros.control.laws.stiffness import Stiffness, VariableStiffnessLaw
 from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender
 from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.inputs.feedforward_input import FeedforwardInput
 from robot_dynamics_ros.nodes.inputs.held_topic import HeldPublisher
+from robot_dynamics_ros.nodes.inputs.stiffness_input import StiffnessInput
 from robot_dynamics_ros.nodes.inputs.target_poses import Leading, TargetPoses
 from robot_dynamics_ros.nodes.tasks.controlled_arm import ControlledArm
 
@@ -46,8 +48,10 @@ class ControllerLaw:
         age_limit, limits = node.value('feedforward_age_limit'), self.follower.start.limits
         self.feedforward = FeedforwardInput(node, arm, age_limit, self._desired, limits)
         self.target_poses = TargetPoses(node, arm.robot, self._leading)
+        self._stiffness_input = StiffnessInput(node)
         self.fields: dict[str, str] = {}
         self._adaptation: Adaptation | None = None
+        self._stiffness: Stiffness | None = None
         self._limit: PeriodLimit | None = None
 
     def make(self) -> Law:
@@ -57,7 +61,7 @@ class ControllerLaw:
         for gain, values in zip(('stiffness', 'damping'), gains, strict=True):
             check_stated(gain, values)
         make = {ADAPTIVE: self._adaptive, IMPEDANCE: self._cartesian}.get(name, self._fixed)
-        self._adaptation = None
+        self._adaptation = self._stiffness = None
         control, hold, limit = make(name, gains)
         self._limit = limit
         self.fields['control law'], self.fields['period limit of the gains, s'] = name, f'{limit.period:.4g}'
@@ -67,6 +71,7 @@ class ControllerLaw:
             self.target_poses.renew(node.value('impedance_frame'), speed, self.follower.start.limits)
         else:
             self.target_poses.refuse()
+        self._stiffness_input.renew(self._stiffness, self._axes(), node.value('damping_ratio'))
         self.feedforward.reset()  # torques received before the activation are dropped
         source = self.feedforward if name == 'pd_feedforward' else None
         parts = self.follower, self._desired, control, hold, source, self._position
@@ -75,7 +80,11 @@ class ControllerLaw:
         stiffness = *node.value('translational_stiffness'), *node.value('rotational_stiffness')
         self.follower.start.is_free = name == IMPEDANCE and not min(stiffness)
         self.follower.start.held = self._position.at
-        law: Law = AdaptiveLaw(following, self._adaptation) if self._adaptation else following
+        law: Law = following
+        if self._adaptation:
+            law = AdaptiveLaw(following, self._adaptation)
+        elif self._stiffness:
+            law = VariableStiffnessLaw(following, self._stiffness)
         rate = node.value('state_rate')
         if not rate:
             return SampledLaw(law, limit, node.refuse)
@@ -104,6 +113,7 @@ class ControllerLaw:
     def continue_from(self, before: 'ControllerLaw') -> None:
         """Hold the arm where ``before`` does, of another description, or where its trajectory came to rest."""
         self._position.continue_from(before._position)
+        self._stiffness_input.continue_from(before._stiffness_input)
         plan = before.follower.plan
         if plan is not None and plan.dropped is None and before.follower.rests:
             self._position.hold_at(before._desired[0])
@@ -115,12 +125,20 @@ class ControllerLaw:
     def report(self) -> dict[str, str]:
         """Return the fields of the diagnostics that change."""
         adapted = self._adaptation.report() if self._adaptation else {}
-        return {**self._position.report(), **self.feedforward.report(), **self.target_poses.report(), **adapted}
+        return {
+            **self._position.report(),
+            **self.feedforward.report(),
+            **self.target_poses.report(),
+            **self._stiffness_input.report(),
+            **adapted,
+        }
 
     def warnings(self) -> list[str]:
-        """Return what is wrong with the feedforward torque, or with the estimate."""
+        """Return what is wrong with the feedforward torque, the estimate, or the stiffness that is wanted."""
         if self._adaptation:
             return self._adaptation.warnings()
+        if self._stiffness:
+            return self._stiffness_input.warnings()
         if self.fields['control law'] != 'pd_feedforward':
             return []
         return self.feedforward.warnings() + self._held.warnings(self.feedforward.producers.nodes)
@@ -156,11 +174,19 @@ class ControllerLaw:
             node.value('reference_frame'),
             (node.value('rotational_error_limit') or np.inf, node.value('translational_error_limit') or np.inf),
         )
+        limits = node.value('stiffness_ramp_time'), node.value('stiffness_energy_limit')
+        stiffness = self._stiffness = Stiffness(impedance.stiffness, *limits)
         return (
-            arm.blended(lambda robot: CartesianImpedance(robot, impedance, terms)),
-            arm.blended(lambda robot: CartesianHold(robot, impedance, terms)),
+            arm.blended(lambda robot: CartesianImpedance(robot, impedance, terms, stiffness)),
+            arm.blended(lambda robot: CartesianHold(robot, impedance, terms, stiffness)),
             ImpedanceLimit(arm.robot, impedance),
         )
+
+    def _axes(self) -> str:
+        """Return the frame whose axes the stiffness has."""
+        names = self._arm.robot.link_names
+        local = self._node.value('impedance_frame') or names[-1]
+        return local if self._node.value('reference_frame') == 'local' else names[0]
 
     def _adaptive(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, PeriodLimit]:
         """Return likewise those of the adaptive law, which begin at the payload in force."""

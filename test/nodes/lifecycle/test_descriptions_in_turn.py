@@ -11,10 +11,12 @@ from support.nodes.described_nodes import ROBOT, STAMPS, STRONGER, UPRIGHT, URDF
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
+from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
 
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.nodes.executables.torque_controller import TorqueController
 from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import KINDS
+from robot_dynamics_ros.nodes.lifecycle.base_node import BaseNode
 from robot_dynamics_ros.nodes.tasks import held_values
 
 STIFFNESS = np.array([100.0, 100.0, 50.0, 5.0, 5.0, 5.0])
@@ -130,6 +132,36 @@ def test_the_hold_position_goes_on_and_a_measured_period_of_the_states_is_known(
     described, held = sagging(process, state_rate=state_rate)
     described.say(STRONGER, described.server, described.node)
     assert torque_of(described.node, SAGGED) == pytest.approx(held)
+
+
+def test_a_stiffness_that_was_lowered_goes_on(process):
+    impedance = {
+        'control_law': 'cartesian_impedance',
+        'translational_stiffness': [500.0] * 3,
+        'rotational_stiffness': [30.0] * 3,
+        'state_rate': 500.0,
+    }
+    described = Described(process, TorqueController, **{**CONTROLLED, 'stiffness': [0.0] * 6, **impedance})
+    described.hold()
+    client = process.node(BaseNode, name='client').create_publisher(WrenchStamped, 'target_stiffness', 1)
+    half = {'x': 250.0, 'y': 250.0, 'z': 250.0}
+    message = WrenchStamped(wrench=Wrench(force=Vector3(**half), torque=Vector3(x=15.0, y=15.0, z=15.0)))
+
+    def is_soft():
+        client.publish(message)
+        for _ in range(600):
+            torque_of(described.node)
+        return described.node.task.report()['translational stiffness in force, N/m'] == '250 250 250'
+
+    process.spin_until(is_soft, 'the stiffness')
+    held = torque_of(described.node, SAGGED)
+    assert np.abs(held - ROBOT.gravity_torque(SAGGED)).max() > 0.5
+    described.say(STRONGER, described.server, described.node)
+    assert torque_of(described.node, SAGGED) == pytest.approx(held)
+    described.node.trigger_deactivate()
+    described.node.trigger_activate()
+    torque_of(described.node)
+    assert described.node.task.report()['translational stiffness in force, N/m'] == '500 500 500'
 
 
 def test_the_hold_position_is_measured_where_the_node_was_inactive(process):
