@@ -40,9 +40,8 @@ class Followed:
     is assumed to hold or move the arm; ``stretched``, the joint for whose limits, and by how many s, the lead is longer
     than asked; ``apart``, why a feedforward torque was that of another lead; ``since``, stamp of the first state of the
     motions that led into each other up to this one, ns; ``leads_nobody``, another node holds the arm since then. The
-    other thread writes ``is_replaced``:
-    another one came before it was in force; and ``later_than``, the start of an earlier copy of the same trajectory,
-    ns.
+    other thread writes ``is_replaced``: another one came before it was in force; ``later_than``, the start of an
+    earlier copy of the same trajectory, ns; and ``keeps_speed``, its time stands still while no states come.
     """
 
     def __init__(
@@ -72,7 +71,7 @@ class Followed:
         self.first_time, self._last_time = float(segments.starts[0]), float(segments.starts[-1])
         self.has_state = self.in_force = self.begun = self.is_replaced = False
         self.due_since = self.later_than = self.since = 0
-        self.is_assumed = self.leads_nobody = False
+        self.is_assumed = self.leads_nobody = self.keeps_speed = False
         self.dropped: Result | None = None
         self.apart: Result | None = None
         self.stretched: tuple[int, float] | None = None

@@ -97,11 +97,12 @@ class TrajectoryFollower:
         is_exact: bool = True,
         sent: int | None = None,
         as_sent: bool = False,
+        keeps_speed: bool = False,
     ) -> None:
         """Follow a trajectory from ``start`` on; ArgumentError if it ended before ``now`` (both ns).
 
         It was ``sent`` then (ns), which every node knows alike; None: ``now``. ``as_sent``: it starts then, without a
-        stamp of its own.
+        stamp of its own. ``keeps_speed``: after a pause of the states it goes on where it was, later.
 
         ``is_exact``: every node that receives it knows the same start. Where the stamps of the states lag behind
         ``now``, the newest one counts: the arm's time is theirs.
@@ -113,6 +114,7 @@ class TrajectoryFollower:
         with self._receiving:
             point = self._point(trajectory, start, as_sent) if trajectory.is_point else None
             plan = Followed(start, now, trajectory, self._desired, self.start.limits, is_exact, point, self._positions)
+            plan.keeps_speed = keeps_speed
             if point is not None:
                 point.enter(plan.identity)
             self.prepare(plan)
@@ -165,6 +167,8 @@ class TrajectoryFollower:
         if not plans:
             self.plan = None
             return NO_TRAJECTORY
+        if state.resumed and state.pause <= INTERRUPTION:
+            _stand_still(plans, round(state.pause * 1e9))
         newest, before = plans[-1], self.plan if self.plan in plans else None  # no more after a stop
         settled = newest.in_force and newest.has_state  # nothing comes after the newest one
         self.plan = plan = newest if settled else self._due(plans, state, before)
@@ -280,3 +284,10 @@ class TrajectoryFollower:
         plan.dropped = why
         self._report(why.reason)
         return why
+
+
+def _stand_still(plans: tuple[Followed, ...], pause: int) -> None:
+    """Let motions that keep their speed go on as much later as the states paused, ns."""
+    for plan in plans:
+        if plan.keeps_speed:
+            plan.start += pause

@@ -204,7 +204,8 @@ class TrajectoryInput:
             is_exact = bool(sent) and not is_simulated
         if not self._follower.streams(trajectory, start):
             check_delay(late * 1e-9, (start - now + late) * 1e-9 + trajectory.start)
-        self._follow(message, trajectory, start, given, is_exact, known, as_sent=not points.stamp)
+        is_way = message.is_pose and not trajectory.is_point
+        self._follow(message, trajectory, start, given, is_exact, known, as_sent=not points.stamp, keeps_speed=is_way)
         return trajectory.interpolations
 
 

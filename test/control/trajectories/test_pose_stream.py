@@ -39,9 +39,9 @@ def at_rest(q):
 class PosedArm:
     """An arm that follows poses as a node does, and its desired motion (m, 3, n)."""
 
-    def __init__(self):
+    def __init__(self, **options):
         self.arm, self.stream, self.motion = (
-            FollowedArm('computed_torque'),
+            FollowedArm('computed_torque', **options),
             PoseStream(ROBOT, '', SPEED, OF_JOINTS),
             [],
         )
@@ -55,7 +55,8 @@ class PosedArm:
             reference = arm.desired.copy() if leads else at_rest(AT)
             points = self.stream.points(pose, reference, arm.follower.stream_lag)
             is_way = len(points.times) > 1  # from where the arm was led at its last state
-            arm.send(*points, at=arm.now, stamp=arm.follower.newest or 0 if is_way else 0)
+            stamp = arm.follower.newest or 0 if is_way else 0
+            arm.send(*points, at=arm.now, stamp=stamp, keeps_speed=is_way)
             self.rest(1.0 / rate)
 
     def rest(self, seconds):
@@ -116,6 +117,28 @@ def test_one_pose_far_away_is_enough():
     arm.follow([FAR], 250)
     arm.rest(8.0)
     assert [found.max() < limit for found, limit in zip(arm.speeds(), SPEED, strict=True)] == [True, True]
+    arm.has_reached(FAR)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('pause', [0.04, 0.4, 0.9])
+def test_a_pause_of_the_states_makes_the_way_later_and_no_faster(pause):
+    """The arm stands meanwhile, as where its brakes close; at its first state it is led to where it was."""
+    arm = PosedArm(tolerance=0.3, heavier=1.0)
+    arm.follow([FAR], 250)
+    arm.rest(1.2)
+    led, arm.arm.qd = arm.arm.desired[0].copy(), REST.copy()
+    arm.arm.now += round(pause * SECOND)
+    arm.rest(TICK / SECOND)
+    assert np.abs(arm.arm.desired[0] - led).max() < 0.01
+    if pause > 0.1:  # a pose that came before the pause was over
+        arm.follow([FAR], 250)
+        arm.arm.now += round(pause * SECOND)
+    arm.rest(8.0)
+    for found, limit in zip(arm.speeds(), SPEED, strict=True):
+        assert found.max() < 1.05 * limit
+    steps = np.diff(np.array(arm.motion)[:, 0], axis=0) / (TICK / SECOND)
+    assert (np.abs(steps) <= 1.01 * OF_JOINTS[0]).all()
     arm.has_reached(FAR)
 
 

@@ -86,9 +86,9 @@ class Receiver:
     def streams(self, trajectory, start):
         return self.is_streaming
 
-    def receive(self, trajectory, start, now, is_exact=True, sent=None, as_sent=False):
+    def receive(self, trajectory, start, now, is_exact=True, sent=None, as_sent=False, keeps_speed=False):
         self.received.append((start, now, is_exact))
-        self.sent, self.as_sent = sent, as_sent
+        self.sent, self.as_sent, self.keeps_speed = sent, as_sent, keeps_speed
 
     def stop(self):
         self.stopped += 1
@@ -239,13 +239,16 @@ def test_a_pose_is_followed_as_a_point_and_stops_and_trajectories_lead_the_arm_o
     one, anew = Receiver(monkeypatch), []
     q = np.full(6, 0.2)
     point = TrajectoryPoints(0, NAMES, [0.5], [[q], [np.empty(0)], [np.empty(0)]])
-    poses = SimpleNamespace(points={b'a pose': point}.get, begin_anew=lambda: anew.append(None))
+    way = TrajectoryPoints(0, NAMES, [0.0, 2.0], [[q, 0.1 + q], [0.0 * q] * 2, [0.0 * q] * 2])
+    poses = SimpleNamespace(points={b'a pose': point, b'far away': way}.get, begin_anew=lambda: anew.append(None))
     one.input = TrajectoryInput(one, one, one.end, poses)
     info = {'source_timestamp': NOW, 'received_timestamp': NOW}
     one.callback(b'a pose', info)
-    assert one.received == [(NOW, NOW, True)] and one.as_sent and not anew
+    assert one.received == [(NOW, NOW, True)] and one.as_sent and not (anew or one.keeps_speed)
+    one.callback(b'far away', info)
+    assert one.keeps_speed and len(one.received) == 2
     one.input._queue.on_message(serialize_message(ros.trajectory(NAMES, 0, (1.0, q))), info)
-    assert len(one.received) == 2 and len(anew) == 1
+    assert len(one.received) == 3 and len(anew) == 1 and not one.keeps_speed
     one.input._queue.on_message(serialize_message(JointTrajectory()), info)
     assert one.stopped == 1 and len(anew) == 2
 

@@ -132,9 +132,9 @@ def _too_fast(check, state):
     return fault if fault and 'times its limit' in fault.reason else None
 
 
-def _starts_now(follower, trajectory, start, now, is_exact, sent, as_sent):
+def _starts_now(follower, trajectory, start, now, is_exact, sent, **options):
     """A trajectory starts where it arrives."""
-    RECEIVE(follower, trajectory, sent, sent, is_exact, sent, as_sent)
+    RECEIVE(follower, trajectory, sent, sent, is_exact, sent, **options)
 
 
 def _from_the_arm(start, before, state):

@@ -95,10 +95,10 @@ class FollowedArm:
             self.q = AT + (1.0 - heavier) * ROBOT.gravity_torque(self.q) / stiffness
         self.run(25 * TICK)
 
-    def send(self, *points, at: int | None = None, delay: float = 0.0, stamp: int = 0) -> None:
+    def send(self, *points, at: int | None = None, delay: float = 0.0, stamp: int = 0, keeps_speed=False) -> None:
         """Send a trajectory ``at`` a time (ns, else now) that takes ``delay`` ms; its arguments are ``points``."""
         sent = self.now if at is None else at
-        self._messages.append((sent + round(delay * MS), sent, stamp, Trajectory(*points)))
+        self._messages.append((sent + round(delay * MS), sent, stamp, keeps_speed, Trajectory(*points)))
 
     def run(self, duration: int) -> Record:
         """Let so many ns pass; return what the arm did meanwhile."""
@@ -157,10 +157,10 @@ class FollowedArm:
         """Give the trajectories that have come to the nodes, as nodes.inputs.trajectory_input does."""
         for message in sorted(each for each in self._messages if each[0] <= self.now):
             self._messages.remove(message)
-            _, sent, stamp, trajectory = message
+            _, sent, stamp, keeps_speed, trajectory = message
             given = self.now if stamp or trajectory.duration else sent
             for follower in (self.feedforward, self.follower)[not self.feedforward_is_active :]:
-                follower.receive(trajectory, stamp or sent, given, True, sent, as_sent=not stamp)
+                follower.receive(trajectory, stamp or sent, given, True, sent, not stamp, keeps_speed)
 
     def _answer(self, stamp: int, q, qd) -> None:
         for state in self._states:
