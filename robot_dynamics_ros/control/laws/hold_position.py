@@ -56,6 +56,10 @@ class HoldPosition:
         self._holds = False
         return None
 
+    def is_left(self, q: np.ndarray) -> bool:
+        """Return whether a joint of the arm at q (n) is further from the position than the tolerance."""
+        return bool((np.abs(nearest(self.position - q, self._turn)) > self._tolerance).any())
+
     def update(self, state: MeasuredState) -> None:
         """Take the measured position as the hold position when holding begins, or after a pause that has ended it."""
         if self.at(state) is not None:

@@ -3,11 +3,17 @@
 import numpy as np
 
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
-from robot_dynamics_ros.control.law import Law
+from robot_dynamics_ros.control.law import Law, MeasuredState
 from robot_dynamics_ros.control.laws.acceleration_limits import acceleration_limits
 from robot_dynamics_ros.control.laws.adaptation import ADAPTIVE, Adaptation, AdaptiveSettings
 from robot_dynamics_ros.control.laws.adaptive import AdaptiveControl, AdaptiveHold, AdaptiveLaw
-from robot_dynamics_ros.control.laws.cartesian_impedance import IMPEDANCE, CartesianHold, CartesianImpedance, Impedance
+from robot_dynamics_ros.control.laws.cartesian_impedance import (
+    IMPEDANCE,
+    CartesianHold,
+    CartesianImpedance,
+    Impedance,
+    check_posture,
+)
 from robot_dynamics_ros.control.laws.gain_limits import NOT_STATED, PeriodLimit, SampledLaw, SamplingLimit, check_stated
 from robot_dynamics_ros.control.laws.hold_position import HoldPosition
 from robot_dynamics_ros.control.laws.impedance_limits import ImpedanceLimit
@@ -79,7 +85,7 @@ class ControllerLaw:
         self.follower.may_begin = following.may_begin
         stiffness = *node.value('translational_stiffness'), *node.value('rotational_stiffness')
         self.follower.start.is_free = name == IMPEDANCE and not min(stiffness)
-        self.follower.start.held = self._position.at
+        self.follower.start.held = self._held_at if name == IMPEDANCE else self._position.at
         law: Law = following
         if self._adaptation:
             law = AdaptiveLaw(following, self._adaptation)
@@ -104,11 +110,16 @@ class ControllerLaw:
         if state is None:
             return None
         reference = np.zeros_like(self._desired)
-        if follower.start.is_free:
+        if follower.start.is_free or self._position.is_left(state.q):
             reference[:2] = state.q, state.qd
         else:
             reference[0] = following.led
         return Leading(reference, stamp)
+
+    def _held_at(self, state: MeasuredState) -> np.ndarray | None:
+        """Return the position at which the frame is held; None where the joints have left it, and the frame has not."""
+        position = self._position.at(state)
+        return None if position is None or self._position.is_left(state.q) else position
 
     def continue_from(self, before: 'ControllerLaw') -> None:
         """Hold the arm where ``before`` does, of another description, or where its trajectory came to rest."""
@@ -174,6 +185,7 @@ class ControllerLaw:
             node.value('reference_frame'),
             (node.value('rotational_error_limit') or np.inf, node.value('translational_error_limit') or np.inf),
         )
+        check_posture(arm.robot, impedance)
         limits = node.value('stiffness_ramp_time'), node.value('stiffness_energy_limit')
         stiffness = self._stiffness = Stiffness(impedance.stiffness, *limits)
         return (

@@ -16,6 +16,7 @@ from robot_dynamics_ros.control.laws.cartesian_impedance import (
     CartesianHold,
     CartesianImpedance,
     Impedance,
+    check_posture,
 )
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 
@@ -167,6 +168,21 @@ def test_at_a_singular_position_torques_are_finite_and_the_damping_is_bounded():
         law.torque(q + bend, np.full(6, 0.1), q + 0.01, out)
         largest = max(largest, np.abs(out - AUBO.gravity_torque(q)).max())
     assert np.isfinite(largest) and largest < 100.0
+
+
+def test_joints_that_do_not_move_the_frame_need_gains_of_their_own():
+    loose = impedance_of(AUBO, posture=(0.0, 0.0), frame='wrist1_Link')
+    for posture in ([0, 0, 0, 0, 0, 0], [5, 5, 5, 5, 0, 5], [5, 5, 5, 5, 5, 5]):
+        for gains in ((posture, np.ones(6)), (np.ones(6), posture)):
+            part = loose._replace(posture_stiffness=np.array(gains[0]), posture_damping=np.array(gains[1]))
+            names = [name for name, gain in zip(AUBO.joint_names[4:], posture[4:], strict=True) if not gain]
+            if names:
+                said = f"'wrist1_Link' is not moved by {', '.join(map(repr, names))}, which nothing would hold"
+                with pytest.raises(ArgumentError, match=said):
+                    check_posture(AUBO, part)
+            else:
+                check_posture(AUBO, part)
+    check_posture(AUBO, loose._replace(frame=''))
 
 
 def test_what_is_wrong_with_an_impedance_is_named():

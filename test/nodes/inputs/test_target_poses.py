@@ -61,6 +61,22 @@ def test_the_frame_is_led_to_a_pose(graph, start):
     np.testing.assert_allclose(torque, expected, rtol=0.0, atol=1e-6)
 
 
+def test_an_arm_whose_joints_have_left_their_place_begins_where_it_is(graph, start):
+    """As where momentum has carried an elbow through its straight position, and the frame is held by its springs."""
+    away = BENT + np.array([0.0, 0.0, 0.6, 0.0, 0.0, 0.0])
+    there = away + np.array([0.1, -0.05, 0.1, 0.05, -0.1, 0.2])
+    law, expected = CartesianImpedance(ROBOT, IMPEDANCE), np.zeros(6)
+    law.torque(away, REST, (there, REST, REST), None, expected)
+    for t in (0.01, 0.02):
+        command(graph, at(start, t), away)
+    way = 'way to the last target pose, s'
+    graph.diagnostics(NODE, lambda status: status.fields[way] or graph.publish('target_pose', pose_at(there)))
+    torques = [command(graph, at(start, t), away) for t in np.arange(0.03, 9.0, 0.01)]
+    np.testing.assert_allclose(torques[-1], expected, rtol=0.0, atol=1e-6)
+    law.torque(away, REST, (away, REST, REST), None, expected)
+    np.testing.assert_allclose(torques[0], expected, rtol=0.0, atol=1.0)  # no spring is stretched at first
+
+
 def beyond_reach():
     message = pose_at(BENT)
     message.pose.position.x = 3.0
