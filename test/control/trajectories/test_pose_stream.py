@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 from robot_dynamics_ros.control.trajectories.pose_stream import CAUGHT_UP, PoseStream
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectories.trajectory_check import sampled
+from robot_dynamics_ros.control.trajectories.twisted_pose import TwistedPose
 from robot_dynamics_ros.errors import ArgumentError
 
 LINK = ROBOT.link_names[-1]
@@ -45,19 +46,34 @@ class PosedArm:
             PoseStream(ROBOT, '', SPEED, OF_JOINTS),
             [],
         )
+        self.twisted = TwistedPose(SPEED, (0.5, 0.1))
 
     def follow(self, poses, rate):
         """Send poses at ``rate`` Hz."""
-        arm = self.arm
         for pose in poses:
-            plan = arm.follower.plan
-            leads = plan is not None and plan.leads
-            reference = arm.desired.copy() if leads else at_rest(AT)
-            points = self.stream.points(pose, reference, arm.follower.stream_lag)
-            is_way = len(points.times) > 1  # from where the arm was led at its last state
-            stamp = arm.follower.newest or 0 if is_way else 0
-            arm.send(*points, at=arm.now, stamp=stamp, keeps_speed=is_way)
+            self._send(pose, self._reference())
             self.rest(1.0 / rate)
+
+    def move(self, twist, seconds, rate):
+        """Send a velocity at ``rate`` Hz."""
+        for _ in range(round(seconds * rate)):
+            reference = self._reference()
+            places = (ROBOT.link_pose(q, LINK) for q in (reference[0], self.arm.q))
+            pose = self.twisted.moved(np.array(twist), False, self.arm.now, *places)
+            self._send(pose, reference)
+            self.twisted.keep(pose)
+            self.rest(1.0 / rate)
+
+    def _reference(self):
+        plan = self.arm.follower.plan
+        return self.arm.desired.copy() if plan is not None and plan.leads else at_rest(AT)
+
+    def _send(self, pose, reference):
+        arm = self.arm
+        points = self.stream.points(pose, reference, arm.follower.stream_lag)
+        is_way = len(points.times) > 1  # from where the arm was led at its last state
+        stamp = arm.follower.newest or 0 if is_way else 0
+        arm.send(*points, at=arm.now, stamp=stamp, keeps_speed=is_way)
 
     def rest(self, seconds):
         """Go on without a pose."""
@@ -93,6 +109,21 @@ def test_along_poses_of_a_smooth_motion_the_link_has_its_speed(rate):
     of_motion = np.linalg.norm(AWAY) * progress(t[:, None] - np.arange(0.0, 0.3, 0.004))[1]
     assert np.abs(found[:, None] - of_motion).max(axis=0).min() < 0.05 * of_motion.max()
     arm.has_reached(moved(AWAY, TURN))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('rate', [31.25, 62.5, 250.0])
+def test_led_by_a_velocity_the_link_has_it_and_comes_to_rest_where_it_ends(rate):
+    arm, twist = PosedArm(), np.append(TURN, AWAY) / DURATION
+    arm.move(twist, 1.5, rate)
+    speeds = arm.speeds()
+    for found, expected in zip(speeds, (twist[3:], twist[:3]), strict=True):
+        steady = found[round(0.7 * len(found)) :]
+        assert np.abs(steady - np.linalg.norm(expected)).max() < 0.05 * np.linalg.norm(expected)
+    arm.rest(0.5)
+    assert arm.speeds()[0][-1] < 1e-6
+    # the first velocity moves nothing yet
+    arm.has_reached(moved(*(np.split(twist, 2)[k] * (round(1.5 * rate) - 1) / rate for k in (1, 0))))
 
 
 @pytest.mark.compiled
