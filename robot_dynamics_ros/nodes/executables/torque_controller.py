@@ -20,8 +20,7 @@ class TorqueController(BaseNode):
     Without a trajectory, or before it begins, it holds the measured position by PD + gravity. In pd_feedforward it
     follows only while a feedforward torque belongs to the state, by stamp and within ``feedforward_age_limit``, and
     its info fits. In cartesian_impedance a frame is held and led instead of the joints, also to the poses on
-    ``target_pose``. Law and gains may be changed
-    while the node is inactive.
+    ``target_pose`` and by the velocities on ``target_twist``. Law and gains may be changed while the node is inactive.
     """
 
     def __init__(self, **options):

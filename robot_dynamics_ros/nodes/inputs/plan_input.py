@@ -61,7 +61,7 @@ class PlanInput:
             return
         due = node.create_guard_condition(node.guarded(self._check_next))
         node.resources.callback(node.destroy_guard_condition, due)
-        self._queue = TrajectoryQueue(node, topic, self._on_stop, due.trigger, self._refuse)
+        self._queue = TrajectoryQueue(node, topic, self._on_stop, due.trigger, self._refuse, {})
         self._due = due
 
     def begin(self) -> None:

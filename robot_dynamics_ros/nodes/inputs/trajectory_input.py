@@ -44,7 +44,7 @@ class TrajectoryInput:
     ):
         """Subscribe for a BaseNode; ``on_end`` is called after a message has ended the motion.
 
-        With ``poses`` those on ``target_pose`` are followed, too, each as a trajectory of one point.
+        With ``poses`` messages on their topics are followed, too, each as a trajectory.
         """
         self._node, self._follower, self._on_end, self._poses = node, follower, on_end, poses
         self._limits = PositionLimits(node.robot, node.value('position_limit_tolerance'))
@@ -54,9 +54,9 @@ class TrajectoryInput:
         self._thread: threading.Thread | None = None
         self._starting_or_stopping = threading.Lock()
         self._came, self._stopping = threading.Event(), False
-        pose_topic = '' if poses is None else target_poses.TOPIC
-        self._topics = (TOPIC, pose_topic) if pose_topic else (TOPIC,)
-        self._queue = TrajectoryQueue(node, TOPIC, self._on_stop, self._announce, self._refuse, pose_topic)
+        others = {} if poses is None else target_poses.TOPICS
+        self._topics = TOPIC, *others
+        self._queue = TrajectoryQueue(node, TOPIC, self._on_stop, self._announce, self._refuse, others)
         node.resources.callback(self.end)
 
     def begin(self) -> None:
@@ -156,12 +156,11 @@ class TrajectoryInput:
         return True
 
     def _read(self, message: Waiting) -> TrajectoryPoints:
-        """Return the points of a message, that of a pose by inverse kinematics."""
-        if self._poses is None:
-            return TrajectoryPoints.read(message.data)
-        if message.is_pose:
-            return self._poses.points(message.data)
-        self._poses.begin_anew()
+        """Return the points of a message, that of a pose or a velocity by inverse kinematics."""
+        if self._poses is not None:
+            if message.topic != TOPIC:
+                return self._poses.points(message.topic, message.data)
+            self._poses.begin_anew()
         return TrajectoryPoints.read(message.data)
 
     def _refuse(self, error: DynamicsError) -> None:
@@ -204,7 +203,7 @@ class TrajectoryInput:
             is_exact = bool(sent) and not is_simulated
         if not self._follower.streams(trajectory, start):
             check_delay(late * 1e-9, (start - now + late) * 1e-9 + trajectory.start)
-        is_way = message.is_pose and not trajectory.is_point
+        is_way = message.topic != TOPIC and not trajectory.is_point
         self._follow(message, trajectory, start, given, is_exact, known, as_sent=not points.stamp, keeps_speed=is_way)
         return trajectory.interpolations
 

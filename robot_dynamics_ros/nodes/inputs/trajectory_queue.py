@@ -1,11 +1,11 @@
-"""Queue of JointTrajectory messages, and of poses, overtaken by stops."""
+"""Queue of JointTrajectory messages, and of others that lead a frame, overtaken by stops."""
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
-from geometry_msgs.msg import PoseStamped
 from rclpy.callback_groups import CallbackGroup
 from trajectory_msgs.msg import JointTrajectory
 
@@ -18,12 +18,12 @@ MOST_WAITING = 10
 
 
 class Waiting(NamedTuple):
-    """A message that waits: its bytes, the info that rclpy has of it, the number of stops before it, and its kind."""
+    """A message that waits: its bytes, the info that rclpy has of it, the number of stops before it, and its topic."""
 
     data: bytes
     info: dict
     stops: int
-    is_pose: bool
+    topic: str
 
 
 class _IdleGroup(CallbackGroup):
@@ -61,21 +61,22 @@ class TrajectoryQueue:
         stop: Callable[[bytes, dict], object],
         announce: Callable[[], object],
         refuse: Callable[[DynamicsError], object],
-        pose_topic: str = '',
+        others: Mapping[str, type],
     ):
-        """Subscribe for a BaseNode to JointTrajectory messages, and where it is stated to a topic of poses.
+        """Subscribe for a BaseNode to JointTrajectory messages on ``topic``, and to ``others``, types by topic.
 
         ``stop(data, info)`` handles a stop, ``announce()`` is told that a message waits, ``refuse(error)`` that one is
         no JointTrajectory or waited behind too many newer ones. All three are called by the thread that takes the
         messages; ``stop`` may raise DynamicsError, and drops nothing then.
         """
-        self._node, self._stop, self._announce, self._refuse = node, stop, announce, refuse
+        self._node, self._topic = node, topic
+        self._stop, self._announce, self._refuse = stop, announce, refuse
         self._waiting: deque[Waiting] = deque()
         self._stops, self._is_idle = 0, True
         self._order = threading.Lock()  # of what is done: nothing that is older follows a stop
-        # of two messages that lie there the stop is handled last: it drops the pose, whichever came first
+        # of two messages that lie there the stop is handled last: it drops the other, whichever came first
         subscribed = [(JointTrajectory, topic, self.on_message)]
-        subscribed += [(PoseStamped, pose_topic, self.on_pose)] if pose_topic else []
+        subscribed += [(kind, other, partial(self.let_wait, topic=other)) for other, kind in others.items()]
         group, subscriptions = _IdleGroup(lambda: self._is_idle), []
         for kind, name, callback in subscribed:
             subscriptions.append(node.create_subscription(kind, name, callback, 10, raw=True, callback_group=group))
@@ -104,15 +105,12 @@ class TrajectoryQueue:
         except DynamicsError as error:
             self._refuse(error)
             return
-        self._let_wait(data, info, is_pose=False)
+        self.let_wait(data, info, self._topic)
 
-    def on_pose(self, data: bytes, info: dict) -> None:
-        """Let a pose wait."""
-        self._let_wait(data, info, is_pose=True)
-
-    def _let_wait(self, data: bytes, info: dict, is_pose: bool) -> None:
+    def let_wait(self, data: bytes, info: dict, topic: str) -> None:
+        """Let a message that is no stop wait."""
         with self._order:
-            self._waiting.append(Waiting(data, info, self._stops, is_pose))
+            self._waiting.append(Waiting(data, info, self._stops, topic))
             oldest = self._waiting.popleft() if len(self._waiting) > MOST_WAITING else None
         if oldest is not None:
             self._refuse(ArgumentError(f'trajectory: {MOST_WAITING} newer ones wait'))

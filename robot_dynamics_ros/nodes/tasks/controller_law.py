@@ -74,7 +74,8 @@ class ControllerLaw:
         self.follower.plan = None  # that of an activation before leads nothing
         if name == IMPEDANCE:
             speed = node.value('translational_speed_limit'), node.value('rotational_speed_limit')
-            self.target_poses.renew(node.value('impedance_frame'), speed, self.follower.start.limits)
+            limits = self.follower.start.limits
+            self.target_poses.renew(node.value('impedance_frame'), speed, limits, self._farthest())
         else:
             self.target_poses.refuse()
         self._stiffness_input.renew(self._stiffness, self._axes(), node.value('damping_ratio'))
@@ -103,18 +104,19 @@ class ControllerLaw:
         """Return the motion that leads the arm, else where it is held, or measured where it is free; or None."""
         follower, following = self.follower, self._following
         plan, stamp, state = follower.plan, follower.newest, following.state
+        if state is None:
+            return None
+        measured = state.q.copy()
         if plan is not None and plan.leads and not (follower.start.is_free and follower.rests):
             reference, lag = self._desired.copy(), follower.stream_lag
             # the thread that follows may have written it meanwhile
-            return Leading(reference, stamp if follower.newest == stamp else None, lag)
-        if state is None:
-            return None
+            return Leading(reference, measured, stamp if follower.newest == stamp else None, lag)
         reference = np.zeros_like(self._desired)
         if follower.start.is_free or self._position.is_left(state.q):
             reference[:2] = state.q, state.qd
         else:
             reference[0] = following.led
-        return Leading(reference, stamp)
+        return Leading(reference, measured, stamp)
 
     def _held_at(self, state: MeasuredState) -> np.ndarray | None:
         """Return the position at which the frame is held; None where the joints have left it, and the frame has not."""
@@ -183,7 +185,7 @@ class ControllerLaw:
             [*of_axes['rotational_damping'], *of_axes['translational_damping']],
             node.value('impedance_frame'),
             node.value('reference_frame'),
-            (node.value('rotational_error_limit') or np.inf, node.value('translational_error_limit') or np.inf),
+            self._farthest(),
         )
         check_posture(arm.robot, impedance)
         limits = node.value('stiffness_ramp_time'), node.value('stiffness_energy_limit')
@@ -193,6 +195,11 @@ class ControllerLaw:
             arm.blended(lambda robot: CartesianHold(robot, impedance, terms, stiffness)),
             ImpedanceLimit(arm.robot, impedance),
         )
+
+    def _farthest(self) -> tuple[float, float]:
+        """Return the largest error of rotation (rad) and translation (m) for the springs."""
+        node = self._node
+        return node.value('rotational_error_limit') or np.inf, node.value('translational_error_limit') or np.inf
 
     def _axes(self) -> str:
         """Return the frame whose axes the stiffness has."""

@@ -1,4 +1,6 @@
-"""torque_controller leads its frame to poses: where it goes, and what it refuses."""
+"""torque_controller leads its frame to poses and by velocities: where it goes, and what it refuses."""
+
+import time
 
 from support.nodes import graph as ros
 from support.nodes.feedforward import CONTROLLER as NODE
@@ -7,7 +9,7 @@ from support.nodes.feedforward import DAMPING, REST, ROBOT, STIFFNESS, at, comma
 import numpy as np
 import pytest
 import rclpy
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped
 from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianImpedance, Impedance
@@ -118,9 +120,54 @@ def test_other_laws_take_no_poses(graph):
     with graph.parameters(NODE, control_law='pd_gravity'):
         graph.tells(
             NODE,
-            'target_pose: expected a trajectory: only control_law cartesian_impedance takes poses',
+            'target_pose: expected a trajectory: only control_law cartesian_impedance leads a frame',
             lambda: graph.publish('target_pose', pose_at(BENT)),
         )
+
+
+def twist(up=0.0, about_x=0.0, frame=BASE, stamp=0) -> TwistStamped:
+    message = ros.stamped(TwistStamped(), stamp)
+    message.header.frame_id = frame
+    message.twist.linear.z, message.twist.angular.x = up, about_x
+    return message
+
+
+def pull(graph):
+    """Let a state come; the force of the springs on the frame (6; rotation first)."""
+    spring = command(graph, graph.now(), BENT) - ROBOT.gravity_torque(BENT) - ROBOT.friction_torque(REST)
+    return np.linalg.solve(ROBOT.jacobian(BENT, LINK).T, spring)
+
+
+def test_velocities_lead_the_frame_until_they_end(graph, start):
+    """The arm is held at its place: at rest its springs show how far the frame was led."""
+    begun, led = graph.now(), 0.0
+    while led < 0.5:
+        graph.send('target_twist', twist(0.1, stamp=graph.now()))
+        led = (graph.now() - begun) / ros.SECOND
+        pull(graph)
+        time.sleep(0.005)
+    found = [pull(graph)]
+    while len(found) < 10 or np.ptp(found[-10:], axis=0).any():  # an answer may come twice
+        found.append(pull(graph))
+        time.sleep(0.05)
+    rest = found[-1]
+    # later velocities than 0.25 s on a loaded machine begin anew
+    assert 0.1 * 500.0 * 0.1 * led < rest[5] < 1.03 * 500.0 * 0.1 * led
+    assert np.abs(rest[3:5]).max() < 0.05 * rest[5]
+
+
+@pytest.mark.parametrize(
+    ('message', 'reason'),
+    [
+        (twist(0.3), 'linear: 0.3 m/s is above the speed limit, 0.25 m/s'),
+        (twist(0.1, 1.1), 'angular: 1.1 rad/s is above the speed limit, 1 rad/s'),
+        (twist(0.1, frame='camera'), f"twist: expected it in the axes of {BASE!r} or {LINK!r}, got frame 'camera'"),
+        (twist(0.1, stamp=ros.SECOND), ' s old; send it when it counts'),
+    ],
+    ids=['too fast', 'turns too fast', 'another frame', 'old'],
+)
+def test_a_velocity_that_is_wrong_is_refused_by_name(graph, start, message, reason):
+    graph.tells(NODE, reason, lambda: graph.publish('target_twist', message))
 
 
 def test_two_publishers_are_a_warning(graph, start):

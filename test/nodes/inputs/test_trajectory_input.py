@@ -9,6 +9,7 @@ from support.robots.small_robots import mixed
 
 import numpy as np
 import pytest
+from geometry_msgs.msg import PoseStamped
 from rclpy.serialization import serialize_message
 from trajectory_msgs.msg import JointTrajectory
 
@@ -224,14 +225,13 @@ def test_two_publishers_are_a_warning_with_their_number(monkeypatch):
 
 def test_a_stop_drops_poses_that_wait_and_the_one_that_is_read(monkeypatch):
     one = Receiver(monkeypatch)
-    queue = TrajectoryQueue(
-        one, 'joint_trajectory', lambda data, info: None, lambda: None, one.said.append, 'target_pose'
-    )
+    others = {'target_pose': PoseStamped}
+    queue = TrajectoryQueue(one, 'joint_trajectory', lambda data, info: None, lambda: None, one.said.append, others)
     for _ in range(3):
-        queue.on_pose(b'', {})
+        one.callback(b'', {})
     being_read = queue.next()
     queue.on_message(serialize_message(JointTrajectory()), {})
-    assert being_read.is_pose and queue.next() is None
+    assert being_read.topic == 'target_pose' and queue.next() is None
     assert not queue.unless_stopped(being_read, one.end) and not one.ended
 
 
@@ -240,10 +240,11 @@ def test_a_pose_is_followed_as_a_point_and_stops_and_trajectories_lead_the_arm_o
     q = np.full(6, 0.2)
     point = TrajectoryPoints(0, NAMES, [0.5], [[q], [np.empty(0)], [np.empty(0)]])
     way = TrajectoryPoints(0, NAMES, [0.0, 2.0], [[q, 0.1 + q], [0.0 * q] * 2, [0.0 * q] * 2])
-    poses = SimpleNamespace(points={b'a pose': point, b'far away': way}.get, begin_anew=lambda: anew.append(None))
+    points = {('target_twist', b'near'): point, ('target_twist', b'far away'): way}
+    poses = SimpleNamespace(points=lambda *message: points[message], begin_anew=lambda: anew.append(None))
     one.input = TrajectoryInput(one, one, one.end, poses)
     info = {'source_timestamp': NOW, 'received_timestamp': NOW}
-    one.callback(b'a pose', info)
+    one.callback(b'near', info)
     assert one.received == [(NOW, NOW, True)] and one.as_sent and not (anew or one.keeps_speed)
     one.callback(b'far away', info)
     assert one.keeps_speed and len(one.received) == 2

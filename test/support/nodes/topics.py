@@ -4,6 +4,7 @@ TYPES = {
     'joint_states': 'sensor_msgs/msg/JointState',
     'joint_trajectory': 'trajectory_msgs/msg/JointTrajectory',
     'target_pose': 'geometry_msgs/msg/PoseStamped',
+    'target_twist': 'geometry_msgs/msg/TwistStamped',
     'target_stiffness': 'geometry_msgs/msg/WrenchStamped',
     'feedforward_torque': 'sensor_msgs/msg/JointState',
     'feedforward_torque/commands': 'std_msgs/msg/Float64MultiArray',

@@ -112,7 +112,7 @@ def check_ros2(arguments: list[str]) -> None:
         assert package == PACKAGE and executable in executables()
         check_executable(executable.removeprefix('robot_dynamics_'), rest)
     elif verb == 'topic':
-        what, *rest = (word for word in rest if word != '--once')
+        what, *rest = (word for word in rest if word not in ('--once', '--rate') and not word.isdigit())
         topics = all_topics()
         own = of_controller('create_publisher') if what == 'echo' else of_controller('create_subscription')
         assert what in ('echo', 'pub') and {rest[0], rest[0].removeprefix('/')} & (topics | own)
