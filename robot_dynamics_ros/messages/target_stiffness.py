@@ -1,15 +1,16 @@
 """Conversion of WrenchStamped messages to the stiffness of a frame."""
 
 import struct
+from math import isfinite
 
 import numpy as np
 
-from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.cdr import stamped_numbers
 
 NUMBERS = struct.Struct('<6d')
 """Force and torque."""
+FIELDS = tuple(f'{part}.{axis}' for part in ('force', 'torque') for axis in 'xyz')
 
 
 def read_stiffness(data: bytes, frame: str) -> np.ndarray:
@@ -20,4 +21,7 @@ def read_stiffness(data: bytes, frame: str) -> np.ndarray:
     _, stated, numbers = stamped_numbers('WrenchStamped', data, NUMBERS)
     if stated not in ('', frame):
         raise ArgumentError(f'stiffness: expected it in the axes of {frame!r}, got frame {stated!r}')
-    return np.roll(validation.finite('stiffness', numbers, (6,)), 3)
+    for name, number in zip(FIELDS, numbers, strict=True):
+        if not isfinite(number):
+            raise ArgumentError(f'{name}: {number} is not finite')
+    return np.roll(numbers, 3)

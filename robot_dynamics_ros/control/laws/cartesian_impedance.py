@@ -129,7 +129,7 @@ def _damping(G, A, ratio, v, S, V, y, F):
 
 @compiled(given='q qd q_desired qd_desired term out')
 def _impedance(
-    K: Matrix, G: Matrix, K_d: Vector, rate: Vector, tank: Vector, elapsed: Vector,
+    K: Matrix, G: Matrix, K_d: Vector, rate: Vector, tank: Vector, taken: Vector, elapsed: Vector,
     D_0: Matrix, Kp: Vector, Kd: Vector, turn: Vector, farthest: Vector,
     ratio: float, local: bool,
     T: Matrix, T_d: Matrix, J: Matrix, M_inv: Matrix,
@@ -147,7 +147,7 @@ def _impedance(
     n = out.shape[0]
     _pose_error(T, T_d, local, S, e)
     if elapsed[0] > 0.0:
-        follow(K, G, K_d, rate, tank, elapsed[0], e)
+        follow(K, G, K_d, rate, tank, taken, elapsed[0], e)
     _at_most(farthest, e)
     # v = J de,  B = J M^-1,  A = B J'
     for k in range(n):
@@ -169,12 +169,16 @@ def _impedance(
     for row in range(6):
         for column in range(6):
             F[row] += D_0[row, column] * v[column]
-    power = 0.0
+    power, moves = 0.0, False
+    for k in range(n):
+        moves |= qd_desired[k] != 0.0
     for row in range(6):
         power += F[row] * v[row]
         for column in range(6):
             F[row] += K[row, column] * e[column]
-    tank[0] = min(tank[1], tank[0] + power * elapsed[0])
+    # a reference that moves makes the dampers work on an arm that stands
+    if not moves:
+        tank[0] = min(tank[1], tank[0] + power * elapsed[0])
     elapsed[0] = 0.0
     # S = A^-1,  y = A^-1 v
     trace = A[0, 0] + A[1, 1] + A[2, 2] + A[3, 3] + A[4, 4] + A[5, 5]
@@ -264,7 +268,8 @@ class CartesianImpedance:
         self.reference_frame = validation.choice('reference_frame', impedance.reference_frame, REFERENCE_FRAMES)
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         own = stiffness or Stiffness(impedance.stiffness)
-        K, D_0 = (own.K, own.G, own.wanted, own.rate, own.tank, own.elapsed), matrix_of('damping', impedance.damping)
+        K = own.K, own.G, own.wanted, own.rate, own.tank, own.taken, own.elapsed
+        D_0 = matrix_of('damping', impedance.damping)
         Kp, Kd = (
             gains('posture_stiffness', impedance.posture_stiffness, n),
             gains('posture_damping', impedance.posture_damping, n),

@@ -1,12 +1,13 @@
 """Stiffness of a Cartesian impedance, which follows a wanted one without giving the arm energy.
 
-A spring with the deflection e holds e' K e / 2. Where K grows while the frame is deflected, the arm is given
+A spring with the deflection e holds e' K e / 2; one with the torque K 2 sin(t / 2) about an axis 8 K sin^2(t / 4), or
+2 / (1 + cos(t / 2)) times that. Where K grows while the frame is deflected, the arm is given
 
     e' dK e / 2,
 
 which comes from a tank (Ferraguti, Secchi & Fantuzzi 2013). It is filled, up to ``energy_limit``, with the energy that
-the dampers dissipate, and with that of a stiffness which falls. An empty tank lets no stiffness grow until the frame is
-nearer, or moves. So spring, arm and tank together never hold more than at first and what came from outside.
+the dampers dissipate while the frame is held, and a stiffness that falls gives back what its own growth took. An empty
+tank lets no stiffness grow until the frame is nearer, or moves.
 
 References
 ----------
@@ -28,26 +29,33 @@ EMPTY = 1e-3
 
 
 @kernel
-def follow(K, G, K_d, rate, tank, elapsed, e):
+def follow(K, G, K_d, rate, tank, taken, elapsed, e):
     """Let the diagonal of K (6, 6) follow K_d (6) for ``elapsed`` (s), by at most ``rate`` (6) in a second.
 
-    ``tank`` (2; J) has the energy that K may still add at the deflection e (6), and the largest. G (6, 6) is K's root.
+    ``tank`` (2; J) has the energy that K may still add at the deflection e (6), and the largest, ``taken`` (6; J) what
+    each axis took of it. G (6, 6) is K's root.
     """
-    # dK < 0 gives e' dK e / 2 back
+    # w = 2 / (1 + cos(t / 2)),  |e_r| = 2 sin(t / 2)
+    w = 2.0 / (1.0 + np.sqrt(max(0.0, 1.0 - 0.25 * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2]))))
+    # dK < 0 gives w e' dK e / 2 back
     up = 0.0
     for i in range(6):
         k = min(max(K_d[i] - K[i, i], -rate[i] * elapsed), rate[i] * elapsed)
+        energy = 0.5 * (w if i < 3 else 1.0) * e[i] * e[i] * k
         if k < 0.0:
             K[i, i] += k
-            tank[0] = min(tank[1], tank[0] - 0.5 * e[i] * e[i] * k)
+            back = min(-energy, taken[i])
+            taken[i] -= back
+            tank[0] = min(tank[1], tank[0] + back)
         else:
-            up += 0.5 * e[i] * e[i] * k
+            up += energy
     # dK > 0 takes it, as far as the tank reaches
     share = 1.0 if up <= tank[0] else tank[0] / up
     tank[0] = max(0.0, tank[0] - share * up)
     for i in range(6):
-        k = min(max(K_d[i] - K[i, i], 0.0), rate[i] * elapsed)
-        K[i, i] += share * k
+        k = share * min(max(K_d[i] - K[i, i], 0.0), rate[i] * elapsed)
+        K[i, i] += k
+        taken[i] += 0.5 * (w if i < 3 else 1.0) * e[i] * e[i] * k
         G[i, i] = np.sqrt(K[i, i])
 
 
@@ -63,7 +71,7 @@ class Stiffness:
     ramp_time : float, optional
         Time in which a stiffness may grow from nothing to the largest, or fall as much, s.
     energy_limit : float, optional
-        Energy that a growing stiffness may add at first, J, and again where it has been dissipated.
+        Energy that a growing stiffness may add, J, and again what the dampers dissipate while the frame is held.
 
     Attributes
     ----------
@@ -75,6 +83,8 @@ class Stiffness:
         Change in a second at most.
     tank : ndarray, (2,)
         Energy that K may still add, and the largest, J.
+    taken : ndarray, (6,)
+        What the growth of each axis took of it and did not give back, J.
     elapsed : ndarray, (1,)
         Time since the last torque, s; 0 once it is used.
     """
@@ -84,7 +94,8 @@ class Stiffness:
         self.G = root_of(self.K)
         self._largest = np.diagonal(self.K).copy()
         self.wanted, self.rate = self._largest.copy(), self._largest / ramp_time
-        self.tank, self.elapsed = np.full(2, float(energy_limit)), np.zeros(1)
+        self._is_matrix = bool(np.count_nonzero(self.K - np.diag(self._largest)))
+        self.tank, self.taken, self.elapsed = np.full(2, float(energy_limit)), np.zeros(6), np.zeros(1)
 
     def want(self, stiffness) -> None:
         """Follow a ``stiffness`` (6, rotation first; N m/rad, N/m) from now on.
@@ -93,11 +104,11 @@ class Stiffness:
         was computed, or 0 where that is not, and the other way round.
         """
         wanted = validation.finite('stiffness', stiffness, (6,))
-        if np.count_nonzero(self.K - np.diag(np.diagonal(self.K))):
+        if self._is_matrix:
             raise ArgumentError('stiffness: a matrix stays as it is, expected six numbers at first')
         for name, value, largest in zip(AXES, wanted.tolist(), self._largest.tolist(), strict=True):
             if value > largest:
-                raise ArgumentError(f'{name}: {value:g} is above {largest:g}, the largest that was stated')
+                raise ArgumentError(f'{name}: {value!r} is above {largest!r}, the largest that was stated')
             if value < 0.0 or value == 0.0 < largest:
                 raise ArgumentError(
                     f'{name}: expected a stiffness above 0, got {value:g}; a free axis is stated before'
@@ -119,7 +130,7 @@ class Stiffness:
         now = np.minimum(np.diagonal(before.K), self._largest)
         self.K[:], self.G[:] = np.diag(now), np.diag(np.sqrt(now))
         self.wanted[:] = np.minimum(before.wanted, self._largest)
-        self.tank[0] = min(before.tank[0], self.tank[1])
+        self.tank[0], self.taken[:] = min(before.tank[0], self.tank[1]), before.taken
 
 
 class VariableStiffnessLaw:
@@ -144,7 +155,8 @@ class VariableStiffnessLaw:
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
-        self._stiffness.elapse(state.elapsed)
+        # after a pause the arm has not seen the ramp: it goes on as in one period
+        self._stiffness.elapse(min(state.elapsed, state.period) if state.resumed else state.elapsed)
         return self._law.torque(state, out)
 
 

@@ -2,14 +2,15 @@
 
 from support.control.impedance_plant import ImpedancePlant
 from support.matrices import matrix
-from support.robots.small_robots import AUBO, seven_joints
+from support.robots.small_robots import AUBO, one, seven_joints
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from robot_dynamics_ros.control.law import MeasuredState
 from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianHold, CartesianImpedance, Impedance
-from robot_dynamics_ros.control.laws.stiffness import Stiffness
+from robot_dynamics_ros.control.laws.stiffness import Stiffness, VariableStiffnessLaw
 from robot_dynamics_ros.errors import ArgumentError
 
 LARGEST = np.array([20.0, 30.0, 40.0, 500.0, 800.0, 1000.0])
@@ -82,7 +83,7 @@ def test_what_it_adds_is_at_most_the_limit_and_what_was_dissipated_or_given_back
     rng, out, limit = np.random.default_rng(seed), np.empty(6), 0.1
     stiffness = Stiffness(LARGEST, ramp_time=0.5, energy_limit=limit)
     law = hold_of(stiffness, damping=np.full(6, 0.2), reference_frame='local_world_aligned')
-    added, dissipated, tank, shares = 0.0, 0.0, limit, set()
+    added, dissipated, tank, shares, taken = 0.0, 0.0, limit, set(), np.zeros(6)
     q, held = Q.copy(), Q + 0.05
     for step in range(200):
         if step % 20 == 0:
@@ -93,20 +94,29 @@ def test_what_it_adds_is_at_most_the_limit_and_what_was_dissipated_or_given_back
         law.torque(q, qd, held, out)
         change = np.diagonal(stiffness.K) - before
         e = error_of(q, held)
-        energy = 0.5 * e**2 * change
-        # the tank by its equations: what falls gives, what grows takes, dampers give
-        up = 0.5 * e**2 * np.clip(stiffness.wanted - before, 0.0, elapsed * stiffness.rate)
-        tank = min(limit, tank - energy[change < 0.0].sum())
+        energy = held_by(change, e)
+        # the tank by its equations: what falls gives what it took, what grows takes, dampers give
+        up = held_by(np.clip(stiffness.wanted - before, 0.0, elapsed * stiffness.rate), e)
+        back = np.minimum(np.maximum(-energy, 0.0), taken)
+        tank, taken = min(limit, tank + back.sum()), taken - back + np.maximum(energy, 0.0)
         share = min(1.0, tank / up.sum()) if up.any() else 1.0
         shares.add(share)
         np.testing.assert_allclose(energy[change > 0.0].sum(), share * up.sum(), rtol=1e-6, atol=1e-12)
         J = AUBO.jacobian(q, AUBO.link_names[-1])
         power = max(0.0, -qd @ (out + J.T @ (-np.diagonal(stiffness.K) * e)))  # of the dampers alone
         tank = min(limit, tank - share * up.sum() + elapsed * power)
+        np.testing.assert_allclose(stiffness.taken, taken, rtol=1e-6, atol=1e-9)
         assert stiffness.tank[0] == pytest.approx(tank, rel=1e-6, abs=1e-9)
         added, dissipated = added + energy.sum(), dissipated + elapsed * power
         assert added <= limit + dissipated + 1e-9
     assert min(shares) < 0.9 and max(shares) == 1.0  # with an empty tank, and with enough
+
+
+def held_by(stiffness, e):
+    """Return the energy of each spring (6); about an axis it has the torque K 2 sin(t / 2), so K 4 (1 - cos(t / 2))."""
+    length = np.linalg.norm(e[:3])
+    of_rotation = 4.0 * (1.0 - np.cos(np.arcsin(0.5 * length))) * (e[:3] / length) ** 2
+    return stiffness * np.append(of_rotation, 0.5 * e[3:] ** 2)
 
 
 def error_of(q, held):
@@ -125,15 +135,20 @@ def test_held_away_from_its_place_it_grows_as_far_as_its_energy_reaches():
     for _ in range(300):
         stiffness.elapse(0.01)
         law.torque(Q, STILL, held, out)
-    grown = np.diagonal(stiffness.K) - 0.1 * LARGEST
-    assert 0.5 * e**2 @ grown == pytest.approx(0.2, rel=1e-9)
+
+    def added():
+        return held_by(np.diagonal(stiffness.K) - 0.1 * LARGEST, e).sum()
+
+    assert added() == pytest.approx(0.2, rel=1e-9)
     assert (np.diagonal(stiffness.K) < 0.9 * LARGEST).all() and stiffness.waits
-    # what falls gives its energy to what grows
-    stiffness.want([0.01, *LARGEST[1:]])
-    for _ in range(100):
-        stiffness.elapse(0.01)
-        law.torque(Q, STILL, held, out)
-    assert 0.5 * e**2 @ (np.diagonal(stiffness.K) - 0.1 * LARGEST) == pytest.approx(0.2, rel=1e-9)
+    # what falls gives what it took to what grows, and no more
+    for share in (0.1, 0.05):
+        stiffness.want([share * LARGEST[0], *LARGEST[1:]])
+        for _ in range(100):
+            stiffness.elapse(0.01)
+            law.torque(Q, STILL, held, out)
+        less = held_by(np.eye(6)[0] * (0.1 - share) * LARGEST[0], e).sum()
+        assert added() == pytest.approx(0.2 - less, rel=1e-9)
     # at its place it grows without energy
     for _ in range(200):
         stiffness.elapse(0.01)
@@ -172,11 +187,11 @@ def test_let_go_an_arm_has_no_more_energy_than_the_limit_adds(arm):
         energies = []
         for _ in range(1500):
             e, qd = plant.error(), np.array(plant.data.qvel)
-            angle = np.linalg.norm(e[:3])
-            spring = (
-                0.5 * np.diagonal(stiffness.K) @ np.r_[e[:3] * (2 * np.sin(angle / 2) / max(angle, 1e-9)), e[3:]] ** 2
+            angle = max(np.linalg.norm(e[:3]), 1e-9)
+            e[:3] *= 2.0 * np.sin(0.5 * angle) / angle
+            energies.append(
+                held_by(np.diagonal(stiffness.K), e).sum() + 0.5 * qd @ arm.mass_matrix(np.array(plant.data.qpos)) @ qd
             )
-            energies.append(spring + 0.5 * qd @ arm.mass_matrix(np.array(plant.data.qpos)) @ qd)
             plant.step()
         return max(energies) - energies[0]
 
@@ -184,10 +199,58 @@ def test_let_go_an_arm_has_no_more_energy_than_the_limit_adds(arm):
     assert most(100.0) > 0.4
 
 
+@pytest.mark.parametrize('angle', [0.5, 1.5, 2.5])
+def test_of_a_large_rotation_it_adds_no_more_than_its_springs_hold(angle):
+    """The work of the springs on the way back, by the torque at each angle."""
+    stiffness = Stiffness([0.0, 0.0, 30.0, 0.0, 0.0, 0.0], energy_limit=0.2)
+    arm, out = one().with_gravity((0.0, 0.0, 0.0)), np.empty(1)
+    law = CartesianHold(arm, Impedance(stiffness.K, *np.zeros((2, 1))), stiffness=stiffness)
+    stiffness.want([0.0, 0.0, 1e-9, 0.0, 0.0, 0.0])
+    stiffness.elapse(10.0)
+    law.torque(np.zeros(1), np.zeros(1), np.zeros(1), out)
+    stiffness.want([0.0, 0.0, 30.0, 0.0, 0.0, 0.0])
+    for _ in range(200):
+        stiffness.elapse(0.01)
+        law.torque(np.array([angle]), np.zeros(1), np.zeros(1), out)
+    torques, h = [], angle / 1000
+    for t in np.arange(0.5 * h, angle, h):
+        law.torque(np.array([t]), np.zeros(1), np.zeros(1), out)
+        torques.append(-out[0])
+    assert h * np.sum(torques) == pytest.approx(0.2, rel=1e-5)
+
+
+def test_a_reference_that_moves_gives_no_energy_and_dampers_that_brake_the_arm_do():
+    """The arm stands, or moves, at its place, while half of the energy is left."""
+    posture = np.zeros(6)
+    for qd, qd_desired, gives in ((STILL, 0.1, False), (np.full(6, 0.1), 0.2, False), (np.full(6, 0.1), 0.0, True)):
+        stiffness, out = Stiffness(LARGEST, energy_limit=0.2), np.empty(6)
+        stiffness.tank[0] = 0.1
+        law = CartesianImpedance(AUBO, Impedance(LARGEST, posture, posture), stiffness=stiffness)
+        for _ in range(100):
+            stiffness.elapse(0.01)
+            law.torque(Q, qd, (Q, np.full(6, qd_desired), STILL), None, out)
+        assert stiffness.tank[0] == (0.2 if gives else 0.1)
+
+
+class Law:
+    """Computes no torque."""
+
+    def torque(self, state, out):
+        return None
+
+
+@pytest.mark.parametrize(('resumed', 'expected'), [(False, 0.3), (True, 0.004)])
+def test_after_a_pause_the_ramp_goes_on_as_in_one_period(resumed, expected):
+    stiffness, state = Stiffness(LARGEST), MeasuredState(*np.zeros((2, 6)))
+    state.resumed, state.elapsed, state.period = resumed, 0.3, 0.004
+    VariableStiffnessLaw(Law(), stiffness).torque(state, np.empty(6))
+    assert stiffness.elapsed[0] == expected
+
+
 @pytest.mark.parametrize(
     ('wanted', 'reason'),
     [
-        ([20.0, 30.0, 40.0, 500.0, 800.0, 1000.1], '^translational z: 1000.1 is above 1000'),
+        ([20.0, 30.0, 40.0, 500.0, 800.0, 1000.1], '^translational z: 1000.1 is above 1000.0, the largest'),
         ([20.0, 0.0, 40.0, 500.0, 800.0, 1000.0], '^rotational y: expected a stiffness above 0, got 0'),
         ([20.0, 30.0, 40.0, -1.0, 800.0, 1000.0], '^translational x: expected a stiffness above 0, got -1'),
         ([20.0, 30.0, np.nan, 1.0, 800.0, 1000.0], r'^stiffness\[2\]: nan is not finite'),
@@ -203,7 +266,7 @@ def test_a_wrong_one_is_refused_by_name_and_the_one_before_stays(wanted, reason)
 
 
 def test_a_free_axis_stays_free_and_a_matrix_as_it_is():
-    with pytest.raises(ArgumentError, match=r'^translational z: 1 is above 0'):
+    with pytest.raises(ArgumentError, match=r'^translational z: 1\.0 is above 0\.0'):
         Stiffness([*LARGEST[:5], 0.0]).want([*LARGEST[:5], 1.0])
     Stiffness([*LARGEST[:5], 0.0]).want([*LARGEST[:5], 0.0])
     with pytest.raises(ArgumentError, match=r'^stiffness: a matrix stays as it is'):
@@ -212,9 +275,10 @@ def test_a_free_axis_stays_free_and_a_matrix_as_it_is():
 
 def test_another_description_goes_on_with_stiffness_and_energy():
     before = soft(0.3, energy_limit=0.2)
-    before.tank[0] = 0.07
+    before.tank[0], before.taken[:] = 0.07, np.arange(6.0)
     after = Stiffness([*LARGEST[:5], 200.0], energy_limit=0.2)
     after.continue_from(before)
     np.testing.assert_allclose(np.diagonal(after.K), [*(0.3 * LARGEST[:5]), 200.0], rtol=1e-12)
     np.testing.assert_allclose(after.G @ after.G, after.K, rtol=1e-12)
-    assert after.tank.tolist() == [0.07, 0.2] and after.wanted.tolist() == np.diagonal(after.K).tolist()
+    assert after.tank.tolist() == [0.07, 0.2] and after.taken.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    assert after.wanted.tolist() == np.diagonal(after.K).tolist()

@@ -115,7 +115,7 @@ def test_pushed_away_it_grows_as_far_as_its_energy_reaches_and_says_so(graph, ar
 
 def test_a_stiffness_that_is_wrong_is_refused_by_name(graph, start):
     for message, reason in (
-        (stiffness(1.1 * LARGEST), 'rotational x: 22 is above 20, the largest that was stated'),
+        (stiffness(1.1 * LARGEST), 'rotational x: 22.0 is above 20.0, the largest that was stated'),
         (stiffness(0.0 * LARGEST), 'rotational x: expected a stiffness above 0, got 0'),
         (stiffness(LARGEST, LINK), f'stiffness: expected it in the axes of {BASE!r}, got frame {LINK!r}'),
     ):
