@@ -199,22 +199,29 @@ def after_a_rest(log):
     return Log(t, **parts)
 
 
-@pytest.mark.parametrize(
-    ('change', 'expected'),
-    [
-        (late, ' ms late: identify from log.without_delay(0.0'),
-        (lambda log: log[: len(log) // 2], 'the arm is in motion for 10.0 s: 15 s or more'),
-        (after_a_rest, 'the arm stands still for 7.0 s'),
-        (lambda log: replace(log, tau=-log.tau), 'its sign may be reversed'),
-        (lambda log: replace(log, qd=np.degrees(log.qd)), 'velocities are 57.3 times the derivative of the positions'),
-        (lambda log: replace(log, qdd=-log.qdd), 'accelerations are -1 times the derivative of the velocities'),
-        (
-            lambda log: replace(log, tau=log.tau + 10.0 * np.sign(log.qd) * (log.t[:, None] > 10.0)),
-            'to the second half',
-        ),
-    ],
-)
-def test_a_difficult_log_is_named(change, expected):
+DIFFICULT = {
+    'late': (late, ' ms late: identify from log.without_delay(0.0'),
+    'short': (lambda log: log[: len(log) // 2], 'the arm is in motion for 10.0 s: 15 s or more'),
+    'at rest': (after_a_rest, 'the arm stands still for 7.0 s'),
+    'reversed': (lambda log: replace(log, tau=-log.tau), 'its sign may be reversed'),
+    'degrees': (
+        lambda log: replace(log, qd=np.degrees(log.qd)),
+        'velocities are 57.3 times the derivative of the positions',
+    ),
+    'accelerations': (
+        lambda log: replace(log, qdd=-log.qdd),
+        'accelerations are -1 times the derivative of the velocities',
+    ),
+    'warmer': (
+        lambda log: replace(log, tau=log.tau + 10.0 * np.sign(log.qd) * (log.t[:, None] > 10.0)),
+        'to the second half',
+    ),
+}
+
+
+@pytest.mark.parametrize('name', matrix(DIFFICULT, ['late', 'degrees', 'warmer']))
+def test_a_difficult_log_is_named(name):
+    change, expected = DIFFICULT[name]
     assert expected in found_messages(change(logs.log(ARM, 1, **MOTION)))
 
 

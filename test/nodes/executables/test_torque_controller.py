@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 from functools import partial
 
+from support.matrices import matrix
 from support.nodes import graph as ros
 from support.nodes.feedforward import CONTROLLER as NODE
 from support.nodes.feedforward import NAMES, RATE_A, REST, ROBOT, A, B, at, command, send
@@ -278,7 +279,7 @@ def test_pd_feedforward_does_not_add_a_torque_whose_terms_are_unknown_or_do_not_
         start = at(start, 1.0)
 
 
-@pytest.mark.parametrize('ahead', [0.06, 0.9, -0.06, -10.0])
+@pytest.mark.parametrize('ahead', matrix([0.06, 0.9, -0.06, -10.0], [0.06, -0.06]))
 def test_pd_feedforward_is_silent_where_the_feedforward_torque_belongs_to_another_state(graph, start, ahead):
     follow_fed(graph, start)
     assert_near(fed_answer(graph, start, A, REST), law_torque('pd_feedforward', A, REST, (A, REST, REST), FEEDFORWARD))
@@ -342,8 +343,9 @@ WRONG_FEEDFORWARD = {
 }
 
 
-@pytest.mark.parametrize(('effort', 'names', 'culprit'), WRONG_FEEDFORWARD.values(), ids=WRONG_FEEDFORWARD)
-def test_wrong_feedforward_torque_is_refused_with_the_reason(graph, start, effort, names, culprit):
+@pytest.mark.parametrize('wrong', matrix(WRONG_FEEDFORWARD, [*WRONG_FEEDFORWARD][::2]))
+def test_wrong_feedforward_torque_is_refused_with_the_reason(graph, start, wrong):
+    effort, names, culprit = WRONG_FEEDFORWARD[wrong]
     follow_fed(graph, start)
     known = len(graph.log(NODE))
     # repeated: the log tells of it once a second

@@ -5,6 +5,7 @@ It goes back by more than the age limit: a state of before, still under way, is 
 
 import itertools
 
+from support.matrices import matrix
 from support.nodes import graph as ros
 from support.nodes.feedforward import CONTROLLER, NAMES, REST, ROBOT, A, assert_command, at, between, controlled, turned
 from support.nodes.feedforward import NODE as FEEDFORWARD
@@ -108,7 +109,7 @@ def command_at(graph, now, position):
     return first
 
 
-@pytest.mark.parametrize('meanwhile', ['nothing else', 'gravity set', 'node configured anew'])
+@pytest.mark.parametrize('meanwhile', matrix(['nothing else', 'gravity set', 'node configured anew'], ['gravity set']))
 def test_a_payload_ramp_that_was_over_stays_over(graph, start, meanwhile):
     set_payload(graph, HEAVY.mass, 2.0)
     assert_command(gravity_at(graph, at(start, 10.0)), LOADED, 'the ramp of 2 s is over', 'gravity_torque')

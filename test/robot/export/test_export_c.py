@@ -214,7 +214,10 @@ def of_twelve(which: str) -> tuple[Robot, list]:
 
 
 @compilers
-@pytest.mark.parametrize(('which', 'options'), [('arms', RELEASE), ('legs', RELEASE), ('legs', EAGER)])
+@pytest.mark.parametrize(
+    ('which', 'options'),
+    matrix([('arms', RELEASE), ('legs', RELEASE), ('legs', EAGER)], [('arms', RELEASE), ('legs', EAGER)]),
+)
 def test_twelve_joints_have_the_same_bits_with_instructions_for_fma(compiler, which, options, tmp_path):
     """gcc 12 fuses other products and sums while it makes vectors, and changes signs of zeros."""
     if compiler != 'gcc' and options is EAGER:
