@@ -14,7 +14,7 @@ new way, until T is ``CAUGHT_UP``.
 References
 ----------
 Flash & Hogan 1985, The coordination of arm movements: an experimentally confirmed mathematical model, J. Neuroscience
-5(7).
+5(7); Yoshikawa 1985, Manipulability of robotic mechanisms, Int. J. Robotics Research 4(2).
 """
 
 from typing import NamedTuple
@@ -24,8 +24,10 @@ import numpy as np
 from robot_dynamics_ros.control.arm.inverse_kinematics import InverseKinematics
 from robot_dynamics_ros.control.joints.continuous_joints import nearest, turns
 from robot_dynamics_ros.control.trajectories.lead import Limits
+from robot_dynamics_ros.control.trajectories.point_stream import LONGEST_GAP_NS
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectories.trajectory_check import sampled
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 
 FAR = 0.25
@@ -37,6 +39,8 @@ STEEPEST = 1.875
 SAMPLES = 24
 """Of a way, at which its velocities and accelerations are looked at."""
 SHARES = np.linspace(0.0, 1.0, SAMPLES)[:, None]
+BEYOND, LEAST = 2.0, 0.3
+"""Times the way to rest, on which an arm that follows a stream keeps this share of its manipulability."""
 ROUNDING, LONGER, TRIES = 1.01, 1.15, 16
 """Times a limit that is none yet exceeded, by which a way that is too fast is made longer, and how often."""
 
@@ -82,12 +86,13 @@ class PoseStream:
         self._turn, (self._fastest, self._steepest) = turns(robot), limits
         self._posture: np.ndarray | None = None
         self._is_far = True
+        self._before: tuple[int, np.ndarray] | None = None  # when the last pose of a stream counted, and where it is
 
     def begin_anew(self) -> None:
         """Take the posture from the next pose on: the arm has been led otherwise; any thread."""
-        self._posture = None
+        self._posture = self._before = None
 
-    def points(self, pose, reference: np.ndarray, lag: float | None = None) -> PosePoints:
+    def points(self, pose, reference: np.ndarray, lag: float | None = None, time: int | None = None) -> PosePoints:
         """Return where the joints go for a pose, and when.
 
         Parameters
@@ -98,11 +103,13 @@ class PoseStream:
             Position, velocity and acceleration that lead the arm now, rad or m and their derivatives in s.
         lag : float, optional
             s by which the stream in force lags; None: there is none.
+        time : int, optional
+            When the pose counts, ns; None: it is not known, nor whether the arm could come to rest there.
 
         Raises
         ------
         ArgumentError
-            For a pose that is none, and one that is not reached.
+            For a pose that is none, one that is not reached, and one at which the arm could not come to rest.
         """
         posture = self._posture
         if posture is None:
@@ -112,10 +119,35 @@ class PoseStream:
         ahead = reference[0] if begun else reference[0] + reference[1] * lag
         self._is_far = self._least_time(ahead, q) > (CAUGHT_UP if begun else FAR)
         if not self._is_far:
+            if time is not None:
+                self._check_rest(q, time)
             return PosePoints(np.zeros(1), q[None])
+        self._before = None
         end = np.zeros_like(reference)
         end[0] = reference[0] + nearest(q - reference[0], self._turn)
         return self._way(reference, end)
+
+    def _check_rest(self, q: np.ndarray, time: int) -> None:
+        """Raise ArgumentError where the arm comes near a singular position while it comes to rest after q at ``time``.
+
+        There its joints would go through it, and lead the link aside.
+        """
+        before, self._before = self._before, (time, q)
+        if before is None or not 0 < time - before[0] <= LONGEST_GAP_NS:
+            return
+        qd = nearest(q - before[1], self._turn) / ((time - before[0]) * 1e-9)
+        qd /= max(1.0, (np.abs(qd) / self._fastest).max())  # messages may come in bursts
+        # at a constant deceleration, that of the joint which comes to rest last: q + qd T / 2
+        way = 0.5 * qd * (np.abs(qd) / self._steepest).max()
+        J = self._robot.jacobian(q + BEYOND * SHARES * way, self._inverse.link)
+        transposed = np.swapaxes(J, 1, 2)
+        w = np.linalg.det(J @ transposed if len(q) >= 6 else transposed @ J)
+        if w.min() < LEAST**2 * w[0]:
+            self._before = time, before[1]
+            raise ArgumentError(
+                f'{self._inverse.link!r} is led towards a singular position too fast: the joints could not come to '
+                'rest before it; lead it there more slowly, or by one pose far away'
+            )
 
     def _least_time(self, start, end) -> float:
         """Return the time of a straight way of the joints from rest to rest, s."""

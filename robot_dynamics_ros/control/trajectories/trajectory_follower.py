@@ -167,8 +167,8 @@ class TrajectoryFollower:
         if not plans:
             self.plan = None
             return NO_TRAJECTORY
-        if state.resumed and state.pause <= INTERRUPTION:
-            _stand_still(plans, round(state.pause * 1e9))
+        if state.resumed:
+            self._resume(plans, state)
         newest, before = plans[-1], self.plan if self.plan in plans else None  # no more after a stop
         settled = newest.in_force and newest.has_state  # nothing comes after the newest one
         self.plan = plan = newest if settled else self._due(plans, state, before)
@@ -279,15 +279,19 @@ class TrajectoryFollower:
         why = self.start.fault(state.q)
         return self._drop(plan, dropped(why)) if why else TORQUE
 
+    def _resume(self, plans: tuple[Followed, ...], state: MeasuredState) -> None:
+        """Let motions that keep their speed go on later by the pause before ``state``; drop a stream that ended."""
+        for plan in plans:
+            if plan.keeps_speed and state.pause <= INTERRUPTION:
+                plan.start += round(state.pause * 1e9)
+        newest = plans[-1]
+        over = newest.point is not None and newest.point.period and state.stamp - newest.point.point.time
+        if over > LONGEST_GAP_NS and newest.dropped is None and state.pause * 1e9 > LONGEST_GAP_NS:
+            newest.in_force = True
+            self._drop(newest, dropped(f'its stream ended while there was no joint state for {state.pause:.3f} s'))
+
     def _drop(self, plan: Followed, why: Result) -> Result:
         """Stop following and report the reason; return ``why``."""
         plan.dropped = why
         self._report(why.reason)
         return why
-
-
-def _stand_still(plans: tuple[Followed, ...], pause: int) -> None:
-    """Let motions that keep their speed go on as much later as the states paused, ns."""
-    for plan in plans:
-        if plan.keeps_speed:
-            plan.start += pause

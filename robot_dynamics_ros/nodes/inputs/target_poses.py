@@ -23,12 +23,13 @@ NONE = np.empty(0)
 class Leading(NamedTuple):
     """What leads the arm.
 
-    Position, velocity and acceleration (3, n), the measured position (n), the stamp of the state to which they belong
-    (ns; None: it is not known), and the lag of the stream in force (s), None for no stream.
+    Position, velocity and acceleration (3, n), the measured position (n), when the last state came (ns), the stamp of
+    the state to which they belong (ns; None: it is not known), and the lag of the stream in force (s), None for none.
     """
 
     reference: np.ndarray
     measured: np.ndarray
+    newest: int
     stamp: int | None = None
     lag: float | None = None
 
@@ -80,12 +81,13 @@ class TargetPoses:
         target = TargetPose.read(self._robot, data)
         twisted.begin_anew()
         now = self._now(target.stamp)
-        return self._to(stream, target.pose, target.stamp, now, self._led())
+        return self._to(stream, target.pose, target.stamp, now, self._led(now))
 
     def _of_twist(self, data: bytes) -> TrajectoryPoints:
         stream, twisted = self._taken()
         target = TargetTwist.read(self._robot.link_names[0], self._frame, data)
-        now, leading = self._now(target.stamp), self._led()
+        now = self._now(target.stamp)
+        leading = self._led(now)
         reference, measured = (self._robot.link_pose(q, self._frame) for q in (leading.reference[0], leading.measured))
         pose = twisted.moved(target.twist, target.is_local, target.stamp or now, reference, measured)
         found = self._to(stream, pose, target.stamp, now, leading)
@@ -108,15 +110,18 @@ class TargetPoses:
             )
         return now
 
-    def _led(self) -> Leading:
+    def _led(self, now: int) -> Leading:
         leading = self._leading()
         if leading is None:
             raise ArgumentError('the arm is not held yet: no joint state has come since the activation')
+        silence = now - leading.newest
+        if silence > LONGEST_GAP_NS:
+            raise ArgumentError(f'no joint state has come for {silence * 1e-9:.3f} s')
         return leading
 
     def _to(self, stream: PoseStream, pose: np.ndarray, sent: int, now: int, leading: Leading) -> TrajectoryPoints:
         """Return the points to a ``pose`` (4, 4) that was ``sent`` then (ns; 0: it is not known)."""
-        times, *columns = stream.points(pose, leading.reference, leading.lag)
+        times, *columns = stream.points(pose, leading.reference, leading.lag, sent or now)
         self._way = float(times[-1])
         # a way begins at the state to which the reference belongs, not at the stamp of the message, which may be old
         stamp = (leading.stamp or now) if self._way else sent

@@ -106,17 +106,17 @@ class ControllerLaw:
         plan, stamp, state = follower.plan, follower.newest, following.state
         if state is None:
             return None
-        measured = state.q.copy()
+        measured, newest = state.q.copy(), state.time
         if plan is not None and plan.leads and not (follower.start.is_free and follower.rests):
             reference, lag = self._desired.copy(), follower.stream_lag
             # the thread that follows may have written it meanwhile
-            return Leading(reference, measured, stamp if follower.newest == stamp else None, lag)
+            return Leading(reference, measured, newest, stamp if follower.newest == stamp else None, lag)
         reference = np.zeros_like(self._desired)
         if follower.start.is_free or self._position.is_left(state.q):
             reference[:2] = state.q, state.qd
         else:
             reference[0] = following.led
-        return Leading(reference, measured, stamp)
+        return Leading(reference, measured, newest, stamp)
 
     def _held_at(self, state: MeasuredState) -> np.ndarray | None:
         """Return the position at which the frame is held; None where the joints have left it, and the frame has not."""

@@ -71,7 +71,7 @@ class PosedArm:
 
     def _send(self, pose, reference):
         arm = self.arm
-        points = self.stream.points(pose, reference, arm.follower.stream_lag)
+        points = self.stream.points(pose, reference, arm.follower.stream_lag, arm.now)
         is_way = len(points.times) > 1  # from where the arm was led at its last state
         stamp = arm.follower.newest or 0 if is_way else 0
         arm.send(*points, at=arm.now, stamp=stamp, keeps_speed=is_way)
@@ -125,6 +125,46 @@ def test_led_by_a_velocity_the_link_has_it_and_comes_to_rest_where_it_ends(rate)
     assert arm.speeds()[0][-1] < 1e-6
     # the first velocity moves nothing yet
     arm.has_reached(moved(*(np.split(twist, 2)[k] * (round(1.5 * rate) - 1) / rate for k in (1, 0))))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('direction', [(1.0, 0.0, 0.0), (0.0, 0.0, 1.0)])
+def test_a_stream_ends_before_a_singular_position_that_it_could_not_rest_at(direction):
+    """The arm is stretched straight out at the speed limit: its elbow does not pass, and the link stays on its line."""
+    arm, towards = PosedArm(tolerance=0.3, heavier=1.0), np.array(direction)
+    refused = 0
+    for k in range(250):
+        try:
+            arm.follow([moved(0.004 * k * towards, REST[:3])], 62.5)
+        except ArgumentError:
+            refused += 1
+            arm.rest(0.016)
+    arm.rest(1.0)
+    assert refused > 10
+    assert arm.speeds()[0].max() < 1.4 * SPEED[0] and arm.speeds()[1].max() < 0.3 * SPEED[1]
+    places = ROBOT.link_pose(np.array(arm.motion)[:, 0], LINK)[:, :3, 3] - FIRST[:3, 3]
+    beside = places - np.outer(places @ towards, towards)
+    assert np.linalg.norm(beside, axis=1).max() < 0.01 and (places @ towards).max() > 0.05
+    assert (np.sign(np.array(arm.motion)[:, 0, 2]) == np.sign(AT[2])).all()  # of the elbow
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('after', [0.1, 2.0])
+def test_a_stream_that_ended_while_no_states_came_leads_nowhere(after):
+    """Poses go on for 0.2 s of a pause, and the arm stands; what is said is that the motion was dropped."""
+    arm = PosedArm(tolerance=0.3, heavier=1.0)
+    arm.move(np.append(REST[:3], AWAY / DURATION), 1.0, 62.5)
+    for k in range(12):
+        pose = moved(AWAY / DURATION * (1.0 + 0.016 * k), REST[:3])
+        arm._send(pose, arm._reference())
+        arm.arm.now += 16_000_000
+    arm.arm.qd, q = REST.copy(), arm.arm.q.copy()
+    arm.arm.now += round((0.25 + after) * SECOND)
+    arm.rest(1.0)
+    assert len(arm.arm.told) == 1 and arm.arm.told[0].startswith(
+        'trajectory dropped: its stream ended while there was no'
+    )
+    assert np.abs(arm.arm.q - q).max() < 0.01
 
 
 @pytest.mark.compiled

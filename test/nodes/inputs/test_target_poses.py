@@ -52,14 +52,22 @@ def pose_at(q, stamp=0, frame=BASE) -> PoseStamped:
     return message
 
 
+def offer(graph, topic, message, q=BENT):
+    """Publish a message between two states at ``q``."""
+    command(graph, graph.now(), q)
+    graph.publish(topic, message)
+    command(graph, graph.now(), q)
+
+
 def test_the_frame_is_led_to_a_pose(graph, start):
     there = BENT + np.array([0.1, -0.05, 0.1, 0.05, -0.1, 0.2])
     law, expected = CartesianImpedance(ROBOT, IMPEDANCE), np.zeros(6)
     law.torque(BENT, REST, (there, REST, REST), None, expected)
     way = 'way to the last target pose, s'
-    graph.diagnostics(NODE, lambda status: status.fields[way] or graph.publish('target_pose', pose_at(there)))
-    for t in np.arange(0.2, 9.0, 0.4):
-        torque = command(graph, at(start, t), BENT)
+    graph.diagnostics(NODE, lambda status: status.fields[way] or offer(graph, 'target_pose', pose_at(there)))
+    later = graph.now()
+    for t in np.arange(0.1, 9.0, 0.1):
+        torque = command(graph, at(later, t), BENT)
     np.testing.assert_allclose(torque, expected, rtol=0.0, atol=1e-6)
 
 
@@ -69,11 +77,10 @@ def test_an_arm_whose_joints_have_left_their_place_begins_where_it_is(graph, sta
     there = away + np.array([0.1, -0.05, 0.1, 0.05, -0.1, 0.2])
     law, expected = CartesianImpedance(ROBOT, IMPEDANCE), np.zeros(6)
     law.torque(away, REST, (there, REST, REST), None, expected)
-    for t in (0.01, 0.02):
-        command(graph, at(start, t), away)
-    way = 'way to the last target pose, s'
-    graph.diagnostics(NODE, lambda status: status.fields[way] or graph.publish('target_pose', pose_at(there)))
-    torques = [command(graph, at(start, t), away) for t in np.arange(0.03, 9.0, 0.01)]
+    way, message = 'way to the last target pose, s', pose_at(there)
+    graph.diagnostics(NODE, lambda status: status.fields[way] or offer(graph, 'target_pose', message, away))
+    later = graph.now()
+    torques = [command(graph, at(later, t), away) for t in np.arange(0.0, 9.0, 0.05)]
     np.testing.assert_allclose(torques[-1], expected, rtol=0.0, atol=1e-6)
     law.torque(away, REST, (away, REST, REST), None, expected)
     np.testing.assert_allclose(torques[0], expected, rtol=0.0, atol=1.0)  # no spring is stretched at first
@@ -97,9 +104,15 @@ def beyond_reach():
     ids=['another frame', 'beyond reach'],
 )
 def test_a_pose_that_is_wrong_is_refused_by_name_and_the_arm_is_held(graph, start, message, reason):
-    held = command(graph, at(start, 0.1), BENT)
-    graph.tells(NODE, reason, lambda: graph.publish('target_pose', message))
-    np.testing.assert_allclose(command(graph, at(start, 0.2), BENT), held, rtol=0.0, atol=1e-9)
+    held = command(graph, graph.now(), BENT)
+    graph.tells(NODE, reason, lambda: offer(graph, 'target_pose', message))
+    np.testing.assert_allclose(command(graph, graph.now(), BENT), held, rtol=0.0, atol=1e-9)
+
+
+def test_without_joint_states_for_longer_than_a_stream_pauses_poses_and_velocities_are_refused(graph, start):
+    for topic, message in (('target_pose', pose_at(BENT + 0.05)), ('target_twist', twist(0.1))):
+        reason = f'{topic}: no joint state has come for '
+        graph.tells(NODE, reason, lambda topic=topic, message=message: graph.publish(topic, message))
 
 
 @pytest.mark.parametrize(('ahead', 'word'), [(-0.5, 'old'), (0.5, 'ahead')])
@@ -167,7 +180,7 @@ def test_velocities_lead_the_frame_until_they_end(graph, start):
     ids=['too fast', 'turns too fast', 'another frame', 'old'],
 )
 def test_a_velocity_that_is_wrong_is_refused_by_name(graph, start, message, reason):
-    graph.tells(NODE, reason, lambda: graph.publish('target_twist', message))
+    graph.tells(NODE, reason, lambda: offer(graph, 'target_twist', message))
 
 
 def test_two_publishers_are_a_warning(graph, start):
