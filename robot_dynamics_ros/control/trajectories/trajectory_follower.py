@@ -280,15 +280,20 @@ class TrajectoryFollower:
         return self._drop(plan, dropped(why)) if why else TORQUE
 
     def _resume(self, plans: tuple[Followed, ...], state: MeasuredState) -> None:
-        """Let motions that keep their speed go on later by the pause before ``state``; drop a stream that ended."""
+        """Let motions that keep their speed go on later by the pause before ``state``.
+
+        After a longer one than a stream may have, a stream that ended in it is dropped, and what was to begin in it.
+        """
+        pause, newest = state.pause * 1e9, plans[-1]
         for plan in plans:
             if plan.keeps_speed and state.pause <= INTERRUPTION:
-                plan.start += round(state.pause * 1e9)
-        newest = plans[-1]
-        over = newest.point is not None and newest.point.period and state.stamp - newest.point.point.time
-        if over > LONGEST_GAP_NS and newest.dropped is None and state.pause * 1e9 > LONGEST_GAP_NS:
+                plan.start += round(pause)
+        streamed = newest.point if newest.point is not None and newest.point.period else None
+        has_ended = streamed is not None and state.stamp - streamed.point.time > LONGEST_GAP_NS
+        is_late = has_ended or (newest.keeps_speed and not newest.begun)
+        if pause > LONGEST_GAP_NS and is_late and newest.dropped is None:
             newest.in_force = True
-            self._drop(newest, dropped(f'its stream ended while there was no joint state for {state.pause:.3f} s'))
+            self._drop(newest, dropped(f'it was to lead the arm while no joint state came for {state.pause:.3f} s'))
 
     def _drop(self, plan: Followed, why: Result) -> Result:
         """Stop following and report the reason; return ``why``."""

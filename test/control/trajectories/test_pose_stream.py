@@ -149,20 +149,21 @@ def test_a_stream_ends_before_a_singular_position_that_it_could_not_rest_at(dire
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize('after', [0.1, 2.0])
-def test_a_stream_that_ended_while_no_states_came_leads_nowhere(after):
-    """Poses go on for 0.2 s of a pause, and the arm stands; what is said is that the motion was dropped."""
+@pytest.mark.parametrize(('after', 'is_far'), [(0.1, False), (2.0, False), (0.1, True), (2.0, True)])
+def test_poses_that_end_while_no_states_come_lead_nowhere(after, is_far):
+    """They go on for 0.2 s of a pause, and the arm stands; what is said is that the motion was dropped."""
     arm = PosedArm(tolerance=0.3, heavier=1.0)
-    arm.move(np.append(REST[:3], AWAY / DURATION), 1.0, 62.5)
+    if not is_far:
+        arm.move(np.append(REST[:3], AWAY / DURATION), 1.0, 62.5)
     for k in range(12):
-        pose = moved(AWAY / DURATION * (1.0 + 0.016 * k), REST[:3])
+        pose = FAR if is_far else moved(AWAY / DURATION * (1.0 + 0.016 * k), REST[:3])
         arm._send(pose, arm._reference())
         arm.arm.now += 16_000_000
     arm.arm.qd, q = REST.copy(), arm.arm.q.copy()
     arm.arm.now += round((0.25 + after) * SECOND)
     arm.rest(1.0)
     assert len(arm.arm.told) == 1 and arm.arm.told[0].startswith(
-        'trajectory dropped: its stream ended while there was no'
+        'trajectory dropped: it was to lead the arm while no joint'
     )
     assert np.abs(arm.arm.q - q).max() < 0.01
 
