@@ -58,7 +58,7 @@ class HoldPosition:
 
     def is_left(self, q: np.ndarray) -> bool:
         """Return whether a joint of the arm at q (n) is further from the position than the tolerance."""
-        return bool((np.abs(nearest(self.position - q, self._turn)) > self._tolerance).any())
+        return bool((self._distances(q) > self._tolerance).any())
 
     def update(self, state: MeasuredState) -> None:
         """Take the measured position as the hold position when holding begins, or after a pause that has ended it."""
@@ -73,7 +73,7 @@ class HoldPosition:
         if state.pause > INTERRUPTION:
             self.interruptions += 1
             return True
-        distance = np.abs(nearest(self.position - state.q, self._turn))
+        distance = self._distances(state.q)
         k = int(np.argmax(distance))
         if distance[k] <= self._tolerance:
             return False
@@ -83,6 +83,10 @@ class HoldPosition:
             f'{distance[k]:.3f} rad or m from it, more than start_tolerance allows ({self._tolerance:g})'
         )
         return True
+
+    def _distances(self, q: np.ndarray) -> np.ndarray:
+        """Return how far each joint of the arm at q (n) is from the position (n; rad, m)."""
+        return np.abs(nearest(self.position - q, self._turn))
 
     def report(self) -> dict[str, str]:
         """Return how often the position was measured again, as fields of the diagnostics."""

@@ -41,29 +41,25 @@ class TargetPoses:
         """Read poses for ``robot`` on the clock of ``node``; ``leading()`` is what leads or holds the arm, or None."""
         # single states of a robot with mimic joints belong to one thread
         self._node, self._robot, self._leading = node, robot.with_gravity(robot.gravity), leading
-        self._frame = ''
-        self._stream: PoseStream | None = None
-        self._twisted: TwistedPose | None = None
-        self._way = 0.0
+        self._frame, self._way = '', 0.0
+        self._followed: tuple[PoseStream, TwistedPose] | None = None  # None: the control law takes no poses
 
     def renew(self, frame: str, speed: tuple[float, float], limits, farthest: tuple[float, float]) -> None:
         """Read poses of a ``frame`` ('': the last link), with the ``speed`` and ``limits`` of a ``PoseStream``.
 
         ``farthest`` is that of ``TwistedPose``.
         """
-        self._frame, self._twisted = frame or self._robot.link_names[-1], TwistedPose(speed, farthest)
-        self._stream, self._way = PoseStream(self._robot, frame, speed, limits), 0.0
+        self._frame, self._way = frame or self._robot.link_names[-1], 0.0
+        self._followed = PoseStream(self._robot, frame, speed, limits), TwistedPose(speed, farthest)
 
     def refuse(self) -> None:
         """Refuse poses: the control law takes none."""
-        self._stream = self._twisted = None
+        self._followed = None
 
     def begin_anew(self) -> None:
         """Know that the arm has been led otherwise, or was stopped."""
-        stream, twisted = self._stream, self._twisted
-        if stream is not None and twisted is not None:
-            stream.begin_anew()
-            twisted.begin_anew()
+        for each in self._followed or ():
+            each.begin_anew()
 
     def points(self, topic: str, data: bytes) -> TrajectoryPoints:
         """Return the points of a message; DynamicsError says why there are none."""
@@ -95,9 +91,9 @@ class TargetPoses:
         return found
 
     def _taken(self) -> tuple[PoseStream, TwistedPose]:
-        if self._stream is None or self._twisted is None:
+        if self._followed is None:
             raise ArgumentError('expected a trajectory: only control_law cartesian_impedance leads a frame')
-        return self._stream, self._twisted
+        return self._followed
 
     def _now(self, stamp: int) -> int:
         """Return the time, ns; ArgumentError for a message whose ``stamp`` (ns, 0: none) is of another one."""
