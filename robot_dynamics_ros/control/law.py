@@ -106,3 +106,24 @@ class Law(Protocol):
 
     def set_back(self, now: int) -> None:
         """Drop a motion and a hold position from before the clock was set back to ``now`` (ns)."""
+
+
+class WrappingLaw:
+    """A control law around another one, which follows and holds; its kinds compute the torque."""
+
+    def __init__(self, law: Law):
+        """Wrap ``law``."""
+        self._law = law
+
+    @property
+    def reference(self) -> np.ndarray | None:
+        """Position (n, rad or m) at which the last torque holds the arm, or to which it leads; None: at none."""
+        return self._law.reference
+
+    def stop_following(self) -> None:
+        """Drop the desired motion and the hold position."""
+        self._law.stop_following()
+
+    def set_back(self, now: int) -> None:
+        """Drop a motion and a hold position from before the clock was set back to ``now`` (ns)."""
+        self._law.set_back(now)

@@ -18,7 +18,7 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.continuous_joints import turns
-from robot_dynamics_ros.control.law import TORQUE, Law, MeasuredState, Result
+from robot_dynamics_ros.control.law import TORQUE, Law, MeasuredState, Result, WrappingLaw
 from robot_dynamics_ros.control.laws.adaptation import Adaptation, tip_row
 from robot_dynamics_ros.control.laws.joint_space_control import gains
 from robot_dynamics_ros.control.terms.compensation import friction_adder
@@ -153,26 +153,22 @@ class AdaptiveHold:
         self._law.follow(q, qd, (q_hold, self._rest, self._rest), out)
 
 
-class AdaptiveLaw:
+class AdaptiveLaw(WrappingLaw):
     """A control law whose ``AdaptiveControl`` and ``AdaptiveHold`` share an ``Adaptation``, which it lets adapt."""
 
     def __init__(self, law: Law, adaptation: Adaptation):
         """Wrap ``law``."""
-        self._law, self._adaptation = law, adaptation
-
-    @property
-    def reference(self) -> np.ndarray | None:
-        """Position (n, rad or m) at which the last torque holds the arm, or to which it leads."""
-        return self._law.reference
+        super().__init__(law)
+        self._adaptation = adaptation
 
     def stop_following(self) -> None:
         """Drop the desired motion, the hold position and the last state."""
-        self._law.stop_following()
+        super().stop_following()
         self._adaptation.drop()
 
     def set_back(self, now: int) -> None:
         """Drop a motion, a hold position and a state from before the clock was set back to ``now`` (ns)."""
-        self._law.set_back(now)
+        super().set_back(now)
         self._adaptation.drop(continues=True)
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:

@@ -32,7 +32,7 @@ import numpy as np
 
 from robot_dynamics_ros.control.joints.continuous_joints import TURN
 from robot_dynamics_ros.control.joints.static_torque import low_discrepancy
-from robot_dynamics_ros.control.law import Law, MeasuredState, Outcome, Result
+from robot_dynamics_ros.control.law import Law, MeasuredState, Outcome, Result, WrappingLaw
 from robot_dynamics_ros.control.laws.joint_space_control import gains
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
@@ -158,7 +158,7 @@ class PeriodLimit(Protocol):
         """Return why the gains are refused at a sampling ``period`` (s), '' if they are not."""
 
 
-class SampledLaw:
+class SampledLaw(WrappingLaw):
     """A control law that gives no torque until the period of the states is known and within the limit of its gains.
 
     It is judged once after each activation: a machine that is late for a while does not end the torques. The
@@ -167,22 +167,14 @@ class SampledLaw:
 
     def __init__(self, law: Law, limit: PeriodLimit, refuse: Callable[[str], object]):
         """Wrap ``law``; ``refuse(reason)`` logs that its gains are refused."""
-        self._law, self._limit, self._refuse = law, limit, refuse
+        super().__init__(law)
+        self._limit, self._refuse = limit, refuse
         self._is_within, self._refused = False, UNKNOWN_PERIOD
-
-    @property
-    def reference(self) -> np.ndarray | None:
-        """Position (n, rad or m) at which the last torque holds the arm, or to which it leads."""
-        return self._law.reference
 
     def stop_following(self) -> None:
         """Drop the desired motion and the hold position; the period is judged again."""
-        self._law.stop_following()
+        super().stop_following()
         self._is_within, self._refused = False, UNKNOWN_PERIOD
-
-    def set_back(self, now: int) -> None:
-        """Drop a motion and a hold position from before the clock was set back to ``now`` (ns)."""
-        self._law.set_back(now)
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""

@@ -17,7 +17,7 @@ Ferraguti, Secchi & Fantuzzi 2013, A tank-based approach to impedance control wi
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.control.law import Law, MeasuredState, Result
+from robot_dynamics_ros.control.law import Law, MeasuredState, Result, WrappingLaw
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.decorators import kernel
 
@@ -133,25 +133,13 @@ class Stiffness:
         self.tank[0], self.taken[:] = min(before.tank[0], self.tank[1]), before.taken
 
 
-class VariableStiffnessLaw:
+class VariableStiffnessLaw(WrappingLaw):
     """A control law whose impedances share a ``Stiffness``; it lets the time of that pass."""
 
     def __init__(self, law: Law, stiffness: Stiffness):
         """Wrap ``law``."""
-        self._law, self._stiffness = law, stiffness
-
-    @property
-    def reference(self) -> np.ndarray | None:
-        """Position (n, rad or m) at which the last torque holds the arm, or to which it leads."""
-        return self._law.reference
-
-    def stop_following(self) -> None:
-        """Drop the desired motion and the hold position."""
-        self._law.stop_following()
-
-    def set_back(self, now: int) -> None:
-        """Drop a motion and a hold position from before the clock was set back to ``now`` (ns)."""
-        self._law.set_back(now)
+        super().__init__(law)
+        self._stiffness = stiffness
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
