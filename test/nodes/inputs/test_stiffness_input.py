@@ -1,8 +1,8 @@
 """torque_controller changes the stiffness of its frame on request, and names what it refuses."""
 
-from support.nodes import graph as ros
 from support.nodes.feedforward import CONTROLLER as NODE
 from support.nodes.feedforward import REST, ROBOT, at, command
+from support.nodes.impedance import BASE, BENT, LINK, hold, run
 
 import numpy as np
 import pytest
@@ -12,16 +12,6 @@ from geometry_msgs.msg import WrenchStamped
 from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianHold, Impedance
 
 LARGEST = np.array([20.0, 30.0, 40.0, 300.0, 400.0, 500.0])
-PARAMETERS = {
-    'age_limit': ros.DAY,
-    'control_law': 'cartesian_impedance',
-    'rotational_stiffness': LARGEST[:3].tolist(),
-    'translational_stiffness': LARGEST[3:].tolist(),
-    'stiffness': [0.0] * 6,
-    'damping': [0.0] * 6,
-}
-LINK, BASE = ROBOT.link_names[-1], ROBOT.link_names[0]
-BENT = np.array([0.1, -0.7, 0.9, -0.1, 0.8, 0.0])
 PUSHED = BENT + 0.02
 REFUSED = 'stiffness refused last'
 IN_FORCE = 'rotational stiffness in force, N m/rad', 'translational stiffness in force, N/m'
@@ -29,17 +19,13 @@ IN_FORCE = 'rotational stiffness in force, N m/rad', 'translational stiffness in
 
 @pytest.fixture(scope='module')
 def graph(file_graph):
-    file_graph.start(NODE, arguments=[word for it in PARAMETERS.items() for word in ('-p', '{}:={}'.format(*it))])
-    return file_graph
+    return run(file_graph, LARGEST.tolist(), stiffness=[0.0] * 6, damping=[0.0] * 6)
 
 
 @pytest.fixture
 def start(graph):
     """Hold the arm; the time of its first state."""
-    graph.reactivate(NODE)
-    found = graph.now()
-    command(graph, found, BENT)
-    return found
+    return hold(graph)
 
 
 def stiffness(numbers, frame=BASE) -> WrenchStamped:

@@ -5,6 +5,7 @@ import time
 from support.nodes import graph as ros
 from support.nodes.feedforward import CONTROLLER as NODE
 from support.nodes.feedforward import DAMPING, REST, ROBOT, STIFFNESS, at, command
+from support.nodes.impedance import BASE, BENT, LINK, hold, run
 
 import numpy as np
 import pytest
@@ -15,31 +16,17 @@ from scipy.spatial.transform import Rotation
 from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianImpedance, Impedance
 
 IMPEDANCE = Impedance([20.0, 30.0, 40.0, 300.0, 400.0, 500.0], STIFFNESS, DAMPING)
-PARAMETERS = {
-    'age_limit': ros.DAY,
-    'control_law': 'cartesian_impedance',
-    'rotational_stiffness': IMPEDANCE.stiffness[:3],
-    'translational_stiffness': IMPEDANCE.stiffness[3:],
-    'translational_error_limit': 0.0,
-    'rotational_error_limit': 0.0,
-}
-LINK, BASE = ROBOT.link_names[-1], ROBOT.link_names[0]
-BENT = np.array([0.1, -0.7, 0.9, -0.1, 0.8, 0.0])
 
 
 @pytest.fixture(scope='module')
 def graph(file_graph):
-    file_graph.start(NODE, arguments=[word for it in PARAMETERS.items() for word in ('-p', '{}:={}'.format(*it))])
-    return file_graph
+    return run(file_graph, IMPEDANCE.stiffness, translational_error_limit=0.0, rotational_error_limit=0.0)
 
 
 @pytest.fixture
 def start(graph):
     """Hold the arm; the time of its first state."""
-    graph.reactivate(NODE)
-    found = graph.now()
-    command(graph, found, BENT)
-    return found
+    return hold(graph)
 
 
 def pose_at(q, stamp=0, frame=BASE) -> PoseStamped:
