@@ -34,7 +34,6 @@ ALLOWED = {  # (file, what): why
     ('nodes/process/realtime.py', 'ctypes'): 'mlockall of the C library that is loaded already',
     ('nodes/executables/__init__.py', 'importlib'): 'whether packages of ROS 2 are installed',
     ('tools/needed_packages.py', 'importlib'): 'packages that compare and replay name',
-    ('nodes/process/server_process.py', 'ctypes'): 'prctl of the C library that is loaded already',
     ('nodes/process/server_process.py', 'subprocess'): 'this program with its own arguments, no shell',
     ('tools/processes.py', 'subprocess'): 'nodes of this package, a list of arguments, no shell',
     ('nodes/lifecycle/parameter_definitions.py', 'yaml.load'): 'a file of this package, with a SafeLoader',

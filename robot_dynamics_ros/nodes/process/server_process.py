@@ -7,13 +7,13 @@ same. Then it waits for a word of the other one, which may refuse their command 
 """
 
 import argparse
-import ctypes
+import os
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from rclpy.utilities import remove_ros_args
 
@@ -23,9 +23,7 @@ DEFAULT = 'feedforward_node', 'gravity_compensation_node', SERVER
 BESIDE = '--beside'
 """Begins the command line of the process, before that of the other one."""
 WORD = b'run\n'
-"""What the process waits for on its standard input."""
-PR_SET_PDEATHSIG = 1
-"""Option of prctl: the signal of a process whose parent has ended, however that ended."""
+"""What the process waits for on its standard input, which ends with the other process, however that ends."""
 PATIENCE = 10.0
 """s in which the process has to end."""
 
@@ -43,9 +41,8 @@ def is_wanted(nodes: Iterable[str]) -> bool:
 
 
 def start_early() -> None:
-    """Start the process where the command line of this one wants it; in that process, let it end with the other one."""
+    """Start the process where the command line of this one wants it."""
     if is_beside():
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
         return
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument('--nodes', nargs='?')
@@ -55,9 +52,10 @@ def start_early() -> None:
 
 
 def wait() -> None:
-    """Wait in the process of the server until it may run; end it where it may not, or the other one has ended."""
+    """Wait in the process of the server until it may run; end it where it may not, and once the other one has ended."""
     if sys.stdin.buffer.readline() != WORD:
         sys.exit()
+    threading.Thread(target=_end_with_the_other, name='end of bringup', daemon=True).start()
 
 
 @contextmanager
@@ -67,15 +65,15 @@ def running(log: Callable[[str], object]) -> Iterator[None]:
     Signals of a terminal do not reach it: it outlasts the last torques of this process.
     """
     process = _started.pop() if _started else _start()
-    process.stdin.write(WORD)
-    process.stdin.flush()
+    with suppress(BrokenPipeError):  # it has ended: _watch logs that
+        process.stdin.write(WORD)
     ending = threading.Event()
     threading.Thread(target=_watch, args=(process, ending, log), name='server process', daemon=True).start()
     try:
         yield
     finally:
         ending.set()
-        process.terminate()
+        process.stdin.close()
         try:
             process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
@@ -87,8 +85,16 @@ def _start() -> subprocess.Popen:
     return subprocess.Popen(
         [sys.executable, '-m', 'robot_dynamics_ros.nodes.executables.bringup', BESIDE, *sys.argv[1:]],
         stdin=subprocess.PIPE,
+        bufsize=0,
         start_new_session=True,
     )
+
+
+def _end_with_the_other() -> None:
+    """Wait for the end of the standard input, then end this process as a signal of the other one would."""
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _watch(process: subprocess.Popen, ending: threading.Event, log: Callable[[str], object]) -> None:

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from lifecycle_msgs.msg import State, Transition
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.nodes.process import server_process
+from robot_dynamics_ros.nodes.process.server_process import BESIDE, WORD
 
 NODE = 'gravity_compensation_node'
 ROBOT = Robot.named('aubo_i5')
@@ -142,6 +145,34 @@ def test_a_signal_during_start_up_ends_the_process_without_a_word_about_it(stage
         time.sleep(0.02)
     assert process.poll() is None, f'it ended by itself: {log.read_text()}'
     assert_ends_well(process, number, log)
+
+
+@pytest.mark.parametrize('word', [WORD, b''])
+def test_the_server_beside_a_bringup_ends_with_it_though_that_ended_before_it_listened(word):
+    command = [sys.executable, '-m', 'robot_dynamics_ros.nodes.executables.bringup', BESIDE, *ros.AUBO_I5]
+    process = subprocess.Popen(command, cwd=ros.TREE, stdin=subprocess.PIPE)
+    try:
+        process.stdin.write(word)
+        process.stdin.close()
+        assert process.wait(ros.START_TIMEOUT) in (0, -signal.SIGTERM)
+    finally:
+        process.kill()
+
+
+def test_a_server_that_ended_before_its_bringup_began_is_reported(monkeypatch):
+    said, logged = [], threading.Event()
+
+    def log(text):
+        said.append(text)
+        logged.set()
+
+    monkeypatch.setattr(server_process, '_started', [])
+    with subprocess.Popen([sys.executable, '-c', ''], stdin=subprocess.PIPE, bufsize=0) as ended:
+        ended.wait(ros.START_TIMEOUT)
+        server_process._started.append(ended)
+        with server_process.running(log):
+            assert logged.wait(ros.START_TIMEOUT)
+    assert 'has ended with status 0' in said[0]
 
 
 def printed_until_the_end(script, word, number, *arguments):
