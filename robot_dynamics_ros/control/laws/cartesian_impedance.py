@@ -32,6 +32,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.continuous_joints import turns
 from robot_dynamics_ros.control.laws.joint_space_control import gains
+from robot_dynamics_ros.control.laws.soft_limits import SoftLimits, push_back
 from robot_dynamics_ros.control.laws.stiffness import Stiffness, follow, matrix_of
 from robot_dynamics_ros.control.laws.symmetric_eigenvalues import diagonalise
 from robot_dynamics_ros.control.terms.compensation import TERMS, friction_adder, frictionless
@@ -227,6 +228,8 @@ class Impedance(NamedTuple):
         'local_world_aligned': the axes of K and D_0 are those of the base; 'local': those of the frame.
     farthest : tuple of two floats
         Rotation (rad) and distance (m) beyond which e grows no more; inf: no limit.
+    soft_limits : SoftLimits, optional
+        Springs before the position limits, which laws of the impedance share.
     """
 
     stiffness: Any
@@ -237,6 +240,7 @@ class Impedance(NamedTuple):
     frame: str = ''
     reference_frame: str = 'local_world_aligned'
     farthest: tuple[float, float] = (np.inf, np.inf)
+    soft_limits: SoftLimits | None = None
 
 
 class CartesianImpedance:
@@ -290,6 +294,9 @@ class CartesianImpedance:
             *(self._T, self._T_d, self._J, self._M_inv, np.zeros((6, n)), *square, *six, *np.zeros((3, n))),
             then=(np.zeros(n),) * 6,
         )
+        soft = impedance.soft_limits or SoftLimits(robot, [0.0], [0.0])
+        springs = soft.lower, soft.upper, soft.stiffness, soft.torque, soft.push, self._M_inv
+        self._push_back = bound(push_back, *springs, then=(np.zeros(n),) * 3)
         friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
         self._add_friction = friction_adder(robot, friction)
         self._term, self._still = np.zeros(n), np.zeros(n)
@@ -308,13 +315,14 @@ class CartesianImpedance:
         self._add(q, qd, q_hold, self._still, out)
 
     def _add(self, q, qd, q_desired, qd_desired, out) -> None:
-        """Write the impedance and ``_term`` into ``out``."""
+        """Write the impedance, ``_term`` and the springs before the position limits into ``out``."""
         robot, frame = self._robot, self.frame
         robot.link_pose(q, frame, out=self._T)
         robot.link_pose(q_desired, frame, out=self._T_d)
         robot.jacobian(q, frame, self.reference_frame, out=self._J)
         robot.mass_matrix_inverse(q, out=self._M_inv)
         self._impedance(q, qd, q_desired, qd_desired, self._term, out)
+        self._push_back(q, qd, out)
 
 
 class CartesianHold:

@@ -71,7 +71,7 @@ class Stiffness:
     ramp_time : float, optional
         Time in which a stiffness may grow from nothing to the largest, or fall as much, s.
     energy_limit : float, optional
-        Energy that a growing stiffness may add, J, and again what the dampers dissipate while the frame is held.
+        Energy that a growing stiffness may add, J, beyond what the dampers dissipate while the frame is held.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Stiffness:
     tank : ndarray, (2,)
         Energy that K may still add, and the largest, J.
     taken : ndarray, (6,)
-        What the growth of each axis took of it and did not give back, J.
+        Energy that the growth of each axis took from ``tank`` and has not given back, J.
     elapsed : ndarray, (1,)
         Time since the last torque, s; 0 once it is used.
     """

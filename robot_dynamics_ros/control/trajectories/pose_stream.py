@@ -104,12 +104,12 @@ class PoseStream:
         lag : float, optional
             s by which the stream in force lags; None: there is none.
         time : int, optional
-            When the pose counts, ns; None: it is not known, nor whether the arm could come to rest there.
+            When the pose is reached, ns; None: not known, and it is not checked that the arm can come to rest there.
 
         Raises
         ------
         ArgumentError
-            For a pose that is none, one that is not reached, and one at which the arm could not come to rest.
+            For a matrix that is no pose, a pose that is not reached, and one where the arm could not come to rest.
         """
         posture = self._posture
         if posture is None:
@@ -128,9 +128,9 @@ class PoseStream:
         return self._way(reference, end)
 
     def _check_rest(self, q: np.ndarray, time: int) -> None:
-        """Raise ArgumentError where the arm comes near a singular position while it comes to rest after q at ``time``.
+        """Raise ArgumentError where the arm that stops from q at ``time`` on would come near a singular position.
 
-        There its joints would go through it, and lead the link aside.
+        Its joints would pass through that position and lead the link off its line.
         """
         before, self._before = self._before, (time, q)
         if before is None or not 0 < time - before[0] <= LONGEST_GAP_NS:

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.laws.joint_space_control import gains
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import PayloadGravityTopics
@@ -27,6 +28,7 @@ class TorqueController(BaseNode):
         """Declare the parameters and subscribe to payload and gravity."""
         checks = {name: partial(self._check_gains, name) for name in ('stiffness', 'damping')}
         checks |= {name: partial(check_of_axes, name) for name in OF_AXES}
+        checks |= {name: partial(self._check_soft_limit, name) for name in ('soft_limit_distance', 'soft_limit_torque')}
         checks['impedance_frame'] = self._check_frame
         checks['acceleration_limit'] = partial(check_acceleration_limit, self)
         super().__init__('torque_controller', {**torque_checks(self), **checks}, **options)
@@ -64,6 +66,9 @@ class TorqueController(BaseNode):
     def _check_frame(self, frame: str) -> None:
         if frame:
             self.robot.link_pose(self.robot.neutral(), frame)
+
+    def _check_soft_limit(self, name: str, values) -> None:
+        validation.of_each_joint(name, values, self.robot.nv, zero=True)
 
     def _check_gains(self, name: str, values) -> None:
         gains(name, values, self.robot.nv)

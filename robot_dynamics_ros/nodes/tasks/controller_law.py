@@ -19,6 +19,7 @@ from robot_dynamics_ros.control.laws.hold_position import HoldPosition
 from robot_dynamics_ros.control.laws.impedance_limits import ImpedanceLimit
 from robot_dynamics_ros.control.laws.joint_space_control import Hold, JointSpaceControl, gains
 from robot_dynamics_ros.control.laws.joint_space_law import JointSpaceLaw
+from robot_dynamics_ros.control.laws.soft_limits import SoftLimits
 from robot_dynamics_ros.control.laws.stiffness import Stiffness, VariableStiffnessLaw
 from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender
 from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
@@ -58,6 +59,7 @@ class ControllerLaw:
         self.fields: dict[str, str] = {}
         self._adaptation: Adaptation | None = None
         self._stiffness: Stiffness | None = None
+        self._soft_limits: SoftLimits | None = None
         self._limit: PeriodLimit | None = None
 
     def make(self) -> Law:
@@ -67,7 +69,7 @@ class ControllerLaw:
         for gain, values in zip(('stiffness', 'damping'), gains, strict=True):
             check_stated(gain, values)
         make = {ADAPTIVE: self._adaptive, IMPEDANCE: self._cartesian}.get(name, self._fixed)
-        self._adaptation = self._stiffness = None
+        self._adaptation = self._stiffness = self._soft_limits = None
         control, hold, limit = make(name, gains)
         self._limit = limit
         self.fields['control law'], self.fields['period limit of the gains, s'] = name, f'{limit.period:.4g}'
@@ -138,11 +140,13 @@ class ControllerLaw:
     def report(self) -> dict[str, str]:
         """Return the fields of the diagnostics that change."""
         adapted = self._adaptation.report() if self._adaptation else {}
+        pushed = zip(self._arm.robot.joint_names, self._soft_limits.push, strict=True) if self._soft_limits else ()
         return {
             **self._position.report(),
             **self.feedforward.report(),
             **self.target_poses.report(),
             **self._stiffness_input.report(),
+            'joints at a soft limit': ' '.join(name for name, torque in pushed if torque),
             **adapted,
         }
 
@@ -178,6 +182,8 @@ class ControllerLaw:
             if list(values) == NOT_STATED:
                 raise ArgumentError(f'{parameter}: not stated; expected three numbers of at least 0')
             check_of_axes(parameter, values)
+        distance, torque = node.value('soft_limit_distance'), node.value('soft_limit_torque')
+        soft_limits = self._soft_limits = SoftLimits(arm.robot, distance, torque)
         impedance = Impedance(
             [*of_axes['rotational_stiffness'], *of_axes['translational_stiffness']],
             *gains,
@@ -186,6 +192,7 @@ class ControllerLaw:
             node.value('impedance_frame'),
             node.value('reference_frame'),
             self._farthest(),
+            soft_limits,
         )
         check_posture(arm.robot, impedance)
         limits = node.value('stiffness_ramp_time'), node.value('stiffness_energy_limit')

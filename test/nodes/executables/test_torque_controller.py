@@ -17,6 +17,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_interfaces.msg import TorqueInfo
 from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianImpedance, Impedance
 from robot_dynamics_ros.control.laws.joint_space_control import LAWS, Hold, JointSpaceControl
+from robot_dynamics_ros.control.laws.soft_limits import SoftLimits
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
 from robot_dynamics_ros.nodes.executables.torque_controller import TorqueController
@@ -217,6 +218,20 @@ def test_the_spring_of_a_cartesian_impedance_pulls_no_more_strongly_than_at_its_
         assert_near(command(graph, at(start, 0.1), A + 0.1), torque)
 
 
+def test_a_soft_limit_pushes_a_joint_back_and_the_diagnostics_name_it(graph, start):
+    near = ROBOT.limits.upper - 0.1
+    q = np.where(np.arange(6) == 4, near, A)
+    soft = SoftLimits(ROBOT, [0.3], [9.0])
+    law, torque = CartesianImpedance(ROBOT, IMPEDANCE._replace(soft_limits=soft)), np.zeros(6)
+    with graph.parameters(NODE, **OF_IMPEDANCE, soft_limit_distance=[0.3], soft_limit_torque=[9.0]):
+        law.hold(q, REST, q, torque)
+        assert soft.push.tolist() == pytest.approx([0.0, 0.0, 0.0, 0.0, -6.0, 0.0])
+        assert_near(command(graph, start, q), torque)
+        graph.diagnostics(NODE, lambda status: status.fields['joints at a soft limit'] == NAMES[4])
+        command(graph, at(start, 0.1), A)
+        graph.diagnostics(NODE, lambda status: not status.fields['joints at a soft limit'])
+
+
 def test_activated_again_the_arm_is_held_where_it_is_then(graph, start):
     with control_law(graph, 'pd_gravity'):
         command(graph, start, A)
@@ -396,6 +411,15 @@ def test_commands_are_in_the_order_of_command_joints(graph, start):
         ({**OF_IMPEDANCE, 'rotational_stiffness': [-1.0]}, 'rotational_stiffness: not stated'),
         ({**OF_IMPEDANCE, 'translational_stiffness': [1.0, 2.0]}, 'translational_stiffness: expected 3 numbers'),
         ({**OF_IMPEDANCE, 'rotational_damping': [1.0, 2.0, -3.0]}, 'rotational_damping: expected 3 numbers'),
+        (
+            {**OF_IMPEDANCE, 'soft_limit_distance': [0.2]},
+            "soft_limit_torque: expected a torque above 0 for joint 'should",
+        ),
+        (
+            {**OF_IMPEDANCE, 'soft_limit_distance': [0.2, 0.1]},
+            'soft_limit_distance: expected one finite number >= 0 or 6',
+        ),
+        ({**OF_IMPEDANCE, 'soft_limit_torque': [-1.0]}, 'soft_limit_torque: expected one finite number >= 0 or 6'),
         ({**OF_IMPEDANCE, 'impedance_frame': 'nose'}, "'nose'"),
         ({**OF_IMPEDANCE, 'rotational_stiffness': [9e4] * 3}, 'sampled control is unstable from 2 on'),
     ],
