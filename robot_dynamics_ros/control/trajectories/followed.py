@@ -18,6 +18,7 @@ from robot_dynamics_ros.control.trajectories.lead import (
     Segments,
     come_to_rest,
 )
+from robot_dynamics_ros.control.trajectories.motion_tolerance import MotionTolerance
 from robot_dynamics_ros.control.trajectories.point_stream import LONGEST_GAP_NS, StreamPoint
 from robot_dynamics_ros.control.trajectories.trajectory import TIME_RESOLUTION, Trajectory, sample
 
@@ -41,7 +42,8 @@ class Followed:
     than asked; ``apart``, why a feedforward torque was that of another lead; ``since``, stamp of the first state of the
     motions that led into each other up to this one, ns; ``leads_nobody``, another node holds the arm since then. The
     other thread writes ``is_replaced``: another one came before it was in force; ``later_than``, the start of an
-    earlier copy of the same trajectory, ns; and ``keeps_speed``, its time stands still while no states come.
+    earlier copy of the same trajectory, ns; ``keeps_speed``, its time stands still while no states come; and
+    ``tolerance``, beyond which the arm makes it end.
     """
 
     def __init__(
@@ -73,6 +75,9 @@ class Followed:
         self.due_since = self.later_than = self.since = 0
         self.is_assumed = self.leads_nobody = self.keeps_speed = False
         self.dropped: Result | None = None
+        self.refused = ''  # why it did not begin
+        self.tolerance: MotionTolerance | None = None
+        self.is_left = False  # the arm was beyond the tolerance
         self.apart: Result | None = None
         self.stretched: tuple[int, float] | None = None
         self.announcement = b''  # what a publisher of the torque sends before the first torque

@@ -9,6 +9,7 @@ from robot_dynamics_ros.control.joints.continuous_joints import turns
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.control.law import INTERRUPTION, INTERRUPTION_NS, TORQUE, MeasuredState, Outcome, Result
 from robot_dynamics_ros.control.trajectories.followed import Followed
+from robot_dynamics_ros.control.trajectories.motion_tolerance import MotionTolerance
 from robot_dynamics_ros.control.trajectories.point_stream import LONGEST_GAP_NS, Point, StreamPoint
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectories.trajectory_start import TrajectoryStart
@@ -98,11 +99,13 @@ class TrajectoryFollower:
         sent: int | None = None,
         as_sent: bool = False,
         keeps_speed: bool = False,
-    ) -> None:
+        tolerance: MotionTolerance | None = None,
+    ) -> Followed:
         """Follow a trajectory from ``start`` on; ArgumentError if it ended before ``now`` (both ns).
 
         It was ``sent`` then (ns), which every node knows alike; None: ``now``. ``as_sent``: it starts then, without a
-        stamp of its own. ``keeps_speed``: after a pause of the states it goes on where it was, later.
+        stamp of its own. ``keeps_speed``: after a pause of the states it goes on where it was, later. An arm beyond the
+        ``tolerance`` of the motion makes it end.
 
         ``is_exact``: every node that receives it knows the same start. Where the stamps of the states lag behind
         ``now``, the newest one counts: the arm's time is theirs.
@@ -114,7 +117,7 @@ class TrajectoryFollower:
         with self._receiving:
             point = self._point(trajectory, start, as_sent) if trajectory.is_point else None
             plan = Followed(start, now, trajectory, self._desired, self.start.limits, is_exact, point, self._positions)
-            plan.keeps_speed = keeps_speed
+            plan.keeps_speed, plan.tolerance = keeps_speed, tolerance
             if point is not None:
                 point.enter(plan.identity)
             self.prepare(plan)
@@ -128,6 +131,7 @@ class TrajectoryFollower:
                 # the other thread may be putting it in force: then it stays so, or it would jump back to the one before
                 before.is_replaced = not (before.in_force or before in begins[-1:])
             self._plans = *plans, plan
+        return plan
 
     def streams(self, trajectory: Trajectory, start: int) -> bool:
         """Return whether a trajectory from ``start`` (ns) on would continue a stream of one-point trajectories."""
@@ -141,6 +145,17 @@ class TrajectoryFollower:
     def follows(self, plan: Followed | None) -> bool:
         """Return whether ``plan`` is being followed, or may be."""
         return plan is not None and plan.dropped is None and plan in self._plans
+
+    def ended(self, plan: Followed) -> str:
+        """Return why ``plan`` is not followed and will not be, '' where it is or may be; any thread."""
+        plans = self._plans
+        if plan.dropped is not None or plan.refused:
+            return plan.refused if plan.dropped is None else plan.dropped.reason
+        if plan not in plans:
+            return 'a newer trajectory has replaced it' if plans else 'a stop has ended it'
+        newer = plans[plans.index(plan) + 1 :]
+        is_over = plan.is_replaced or any(each.in_force for each in newer)
+        return 'a newer trajectory has replaced it' if is_over else ''
 
     def set_back(self, now: int) -> None:
         """Drop a trajectory from before the clock was set back to ``now`` (ns).
@@ -227,7 +242,7 @@ class TrajectoryFollower:
         """Do not begin ``plan``, and report why; called by the thread that follows."""
         self.unreached = f'trajectory refused: {why}'
         self._report(self.unreached)
-        plan.is_replaced = True
+        plan.refused, plan.is_replaced = why, True
 
     def end(self, reason: str) -> None:
         """Drop ``plan``; called by the thread that follows."""
@@ -270,6 +285,11 @@ class TrajectoryFollower:
         t = plan.time(state.stamp)
         plan.sample(t)
         self.rests = plan.rests(t)
+        if plan.tolerance is not None and not self.rests:
+            why = plan.tolerance.fault(state.q, state.qd)
+            if why:
+                plan.is_left = True
+                return self._drop(plan, dropped(why))
         return self._after_a_pause(plan, state) if state.resumed else TORQUE
 
     def _after_a_pause(self, plan: Followed, state: MeasuredState) -> Result:

@@ -6,6 +6,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.laws.joint_space_control import gains
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import PayloadGravityTopics
+from robot_dynamics_ros.nodes.inputs.trajectory_action import Arm, TrajectoryAction
 from robot_dynamics_ros.nodes.inputs.trajectory_input import TrajectoryInput
 from robot_dynamics_ros.nodes.lifecycle.base_node import BaseNode
 from robot_dynamics_ros.nodes.outputs.torque_publishers import CommandArray
@@ -21,7 +22,8 @@ class TorqueController(BaseNode):
     Without a trajectory, or before it begins, it holds the measured position by PD + gravity. In pd_feedforward it
     follows only while a feedforward torque belongs to the state, by stamp and within ``feedforward_age_limit``, and
     its info fits. In cartesian_impedance a frame is held and led instead of the joints, also to the poses on
-    ``target_pose`` and by the velocities on ``target_twist``. Law and gains may be changed while the node is inactive.
+    ``target_pose`` and by the velocities on ``target_twist``. The action ``~/follow_joint_trajectory`` has a trajectory
+    followed, too. Law and gains may be changed while the node is inactive.
     """
 
     def __init__(self, **options):
@@ -33,6 +35,7 @@ class TorqueController(BaseNode):
         checks['acceleration_limit'] = partial(check_acceleration_limit, self)
         super().__init__('torque_controller', {**torque_checks(self), **checks}, **options)
         self.payload_gravity_topics = PayloadGravityTopics(self)
+        self.trajectory_action = TrajectoryAction(self)
 
     def make_task(self) -> ControlLoop:
         """Return the control loop; ArgumentError where the robot takes no torques."""
@@ -47,6 +50,15 @@ class TorqueController(BaseNode):
         law = ControllerLaw(self, arm)
         output = CommandArray(self, arm, 'effort_commands')
         trajectory = TrajectoryInput(self, law.follower, poses=law.target_poses)
+        self.trajectory_action.arm = Arm(
+            self.robot,
+            trajectory,
+            law.follower,
+            law.desired,
+            lambda: law.state,
+            law.refuses_goals,
+            self.value('start_tolerance'),
+        )
         return ControlLoop(
             self,
             arm,

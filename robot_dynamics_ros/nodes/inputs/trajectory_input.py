@@ -13,7 +13,7 @@ from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, trajectory_of
 from robot_dynamics_ros.nodes.inputs import target_poses
 from robot_dynamics_ros.nodes.inputs.target_poses import TargetPoses
-from robot_dynamics_ros.nodes.inputs.trajectory_queue import TrajectoryQueue, Waiting
+from robot_dynamics_ros.nodes.inputs.trajectory_queue import Sender, TrajectoryQueue, Waiting
 from robot_dynamics_ros.nodes.process.publishers import publishers_of, several
 
 TOPIC = 'joint_trajectory'
@@ -78,6 +78,14 @@ class TrajectoryInput:
             self._came.set()
             self._thread.join()
             self._thread = None
+
+    def send(self, data: bytes, sender: Sender) -> None:
+        """Let a trajectory of this process wait for those before it, and be followed; ``sender`` is told about it."""
+        self._queue.let_wait(data, _info_now(), TOPIC, sender)
+
+    def stop(self) -> None:
+        """Handle a stop of this process."""
+        self._queue.stop(b'', _info_now())
 
     @property
     def dropped(self) -> str:
@@ -145,6 +153,8 @@ class TrajectoryInput:
             kinds = self._receive(self._read(message), message)
         except DynamicsError as error:
             self._refuse(error)
+            if message.sender is not None:
+                message.sender.is_refused(str(error))
             return True
         rough = [kind for kind in kinds if kind != 'quintic']
         if rough:
@@ -173,7 +183,15 @@ class TrajectoryInput:
 
     def _follow(self, message: Waiting, *arguments, **options) -> None:
         """Have the follower receive a trajectory, unless a stop has come since its message."""
-        if not self._queue.unless_stopped(message, lambda: self._follower.receive(*arguments, **options)):
+
+        def receive() -> None:
+            sender = message.sender
+            if sender is None:
+                self._follower.receive(*arguments, **options)
+            else:
+                sender.follows(self._follower.receive(*arguments, tolerance=sender.tolerance, **options))
+
+        if not self._queue.unless_stopped(message, receive):
             raise ArgumentError('trajectory: a stop, or the end of the node, has come while it was read')
 
     def _receive(self, points: TrajectoryPoints, message: Waiting) -> list[str]:
@@ -206,6 +224,11 @@ class TrajectoryInput:
         is_way = message.topic != TOPIC and not trajectory.is_point
         self._follow(message, trajectory, start, given, is_exact, known, as_sent=not points.stamp, keeps_speed=is_way)
         return trajectory.interpolations
+
+
+def _info_now() -> dict:
+    """Return the info of a message that this process has just received, from itself."""
+    return {'source_timestamp': 0, 'received_timestamp': time.time_ns()}
 
 
 def check_active(node, received: int) -> int:

@@ -4,11 +4,13 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from rclpy.callback_groups import CallbackGroup
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_dynamics_ros.control.trajectories.followed import Followed
+from robot_dynamics_ros.control.trajectories.motion_tolerance import MotionTolerance
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.joint_trajectory import point_count
 from robot_dynamics_ros.nodes.process.raw_executor import NoExecutor, RawExecutor
@@ -17,13 +19,30 @@ MOST_WAITING = 10
 """Number of messages that wait; of more the oldest ones are refused."""
 
 
+class Sender(Protocol):
+    """Who wants to know what becomes of a message; the threads that read messages tell it."""
+
+    tolerance: MotionTolerance | None
+    """Of the motion."""
+
+    def follows(self, plan: Followed) -> None:
+        """Know that the trajectory of the message is followed, or waits for its start."""
+
+    def is_refused(self, reason: str) -> None:
+        """Know that it is not."""
+
+
 class Waiting(NamedTuple):
-    """A message that waits: its bytes, the info that rclpy has of it, the number of stops before it, and its topic."""
+    """A message that waits: its bytes, the info that rclpy has of it, the number of stops before it, and its topic.
+
+    ``sender`` is told what becomes of it, where there is one.
+    """
 
     data: bytes
     info: dict
     stops: int
     topic: str
+    sender: Sender | None = None
 
 
 class _IdleGroup(CallbackGroup):
@@ -100,20 +119,22 @@ class TrajectoryQueue:
         """Handle a stop, or let another message wait."""
         try:
             if not point_count(data):
-                self._on_stop(data, info)
+                self.stop(data, info)
                 return
         except DynamicsError as error:
             self._refuse(error)
             return
         self.let_wait(data, info, self._topic)
 
-    def let_wait(self, data: bytes, info: dict, topic: str) -> None:
+    def let_wait(self, data: bytes, info: dict, topic: str, sender: Sender | None = None) -> None:
         """Let a message that is no stop wait."""
         with self._order:
-            self._waiting.append(Waiting(data, info, self._stops, topic))
+            self._waiting.append(Waiting(data, info, self._stops, topic, sender))
             oldest = self._waiting.popleft() if len(self._waiting) > MOST_WAITING else None
         if oldest is not None:
-            self._refuse(ArgumentError(f'trajectory: {MOST_WAITING} newer ones wait'))
+            error = ArgumentError(f'trajectory: {MOST_WAITING} newer ones wait')
+            self._refuse(error)
+            _tell([oldest], str(error))
         self._announce()
 
     def next(self) -> Waiting | None:
@@ -135,19 +156,28 @@ class TrajectoryQueue:
             action()
             return True
 
-    def _on_stop(self, data: bytes, info: dict) -> None:
+    def stop(self, data: bytes, info: dict) -> None:
+        """Handle a stop, and drop what waits; DynamicsError where it is refused."""
         with self._order:
             self._stop(data, info)
             dropped = self._clear()
         self._log(dropped, 'a stop has come')
 
-    def _clear(self) -> int:
-        """Drop what waits, and what is being done, inside ``_order``; return how many waited."""
-        dropped = len(self._waiting)
+    def _clear(self) -> list[Waiting]:
+        """Drop what waits, and what is being done, inside ``_order``; return what waited."""
+        dropped = list(self._waiting)
         self._waiting.clear()
         self._stops += 1
         return dropped
 
-    def _log(self, dropped: int, why: str) -> None:
+    def _log(self, dropped: list[Waiting], why: str) -> None:
         if dropped:
-            self._node.get_logger().warning(f'{dropped} trajectories dropped that waited: {why}')
+            self._node.get_logger().warning(f'{len(dropped)} trajectories dropped that waited: {why}')
+            _tell(dropped, f'trajectory dropped: {why}')
+
+
+def _tell(messages: list[Waiting], why: str) -> None:
+    """Tell the senders of messages that these were refused."""
+    for message in messages:
+        if message.sender is not None:
+            message.sender.is_refused(why)

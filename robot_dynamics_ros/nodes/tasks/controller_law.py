@@ -46,14 +46,14 @@ class ControllerLaw:
     def __init__(self, node, arm: ControlledArm):
         """Read the parameters of ``node``, a BaseNode, for its ControlledArm ``arm``."""
         self._node, self._arm = node, arm
-        self._desired, tolerance = np.zeros((3, arm.robot.nv)), node.value('start_tolerance')
+        self.desired, tolerance = np.zeros((3, arm.robot.nv)), node.value('start_tolerance')
         limit = acceleration_limits(node.value('acceleration_limit'), arm.robot, arm.effort_limit)
         positions = PositionLimits(arm.robot, node.value('position_limit_tolerance'))
-        self.follower = TrajectoryFollower(arm.robot, self._desired, tolerance, node.refuse, limit, positions)
+        self.follower = TrajectoryFollower(arm.robot, self.desired, tolerance, node.refuse, limit, positions)
         self._held = HeldPublisher(node)
         self._position = HoldPosition(arm.robot, tolerance, node.refuse, self._held.tell)
         age_limit, limits = node.value('feedforward_age_limit'), self.follower.start.limits
-        self.feedforward = FeedforwardInput(node, arm, age_limit, self._desired, limits)
+        self.feedforward = FeedforwardInput(node, arm, age_limit, self.desired, limits)
         self.target_poses = TargetPoses(node, arm.robot, self._leading)
         self._stiffness_input = StiffnessInput(node)
         self.fields: dict[str, str] = {}
@@ -83,7 +83,7 @@ class ControllerLaw:
         self._stiffness_input.renew(self._stiffness, self._axes(), node.value('damping_ratio'))
         self.feedforward.reset()  # torques received before the activation are dropped
         source = self.feedforward if name == 'pd_feedforward' else None
-        parts = self.follower, self._desired, control, hold, source, self._position
+        parts = self.follower, self.desired, control, hold, source, self._position
         following = self._following = JointSpaceLaw(*parts, self._held.tell)
         self.follower.may_begin = following.may_begin
         stiffness = *node.value('translational_stiffness'), *node.value('rotational_stiffness')
@@ -110,10 +110,10 @@ class ControllerLaw:
             return None
         measured, newest = state.q.copy(), state.time
         if plan is not None and plan.leads and not (follower.start.is_free and follower.rests):
-            reference, lag = self._desired.copy(), follower.stream_lag
+            reference, lag = self.desired.copy(), follower.stream_lag
             # the thread that follows may have written it meanwhile
             return Leading(reference, measured, newest, stamp if follower.newest == stamp else None, lag)
-        reference = np.zeros_like(self._desired)
+        reference = np.zeros_like(self.desired)
         if follower.start.is_free or self._position.is_left(state.q):
             reference[:2] = state.q, state.qd
         else:
@@ -125,13 +125,24 @@ class ControllerLaw:
         position = self._position.at(state)
         return None if position is None or self._position.is_left(state.q) else position
 
+    @property
+    def state(self) -> MeasuredState | None:
+        """The last state since the law began to follow, None for none."""
+        return self._following.state
+
+    def refuses_goals(self) -> str:
+        """Return why an action can't have trajectories followed, '' where it can."""
+        if self.fields['control law'] != 'pd_feedforward':
+            return ''
+        return 'control_law pd_feedforward: feedforward_node would not follow a goal; send it on joint_trajectory'
+
     def continue_from(self, before: 'ControllerLaw') -> None:
         """Hold the arm where ``before`` does, of another description, or where its trajectory came to rest."""
         self._position.continue_from(before._position)
         self._stiffness_input.continue_from(before._stiffness_input)
         plan = before.follower.plan
         if plan is not None and plan.dropped is None and before.follower.rests:
-            self._position.hold_at(before._desired[0])
+            self._position.hold_at(before.desired[0])
 
     def too_slow(self, period: float) -> str:
         """Return why the gains are unstable with joint states of a ``period`` (s), '' where they are not."""

@@ -20,6 +20,7 @@ import pytest
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.control.law import TORQUE, Outcome
 from robot_dynamics_ros.control.trajectories import trajectory_follower
+from robot_dynamics_ros.control.trajectories.motion_tolerance import MotionTolerance
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectories.trajectory_follower import CLOCK_SET_BACK, NO_TRAJECTORY, NOT_BEGUN
 from robot_dynamics_ros.errors import ArgumentError
@@ -54,6 +55,41 @@ def test_the_newest_is_followed():
     assert one.at(0.65) is TORQUE and one.desired[0].tolist() == [0.05] * 3
     one.follower.stop()
     assert one.at(0.7) is NO_TRAJECTORY
+
+
+def test_why_one_is_not_followed_any_more_is_told():
+    one = Following(1.0, robot=FREE, acceleration_limit=1.0)
+    old = one.receive(*line(0.0, 3.0))
+    assert one.follower.ended(old) == ''
+    assert one.at(0.0) is TORQUE
+    refused = one.receive(*line(0.1, 0.1), start=0.2)
+    assert one.at(0.2, [0.1] * 3) is TORQUE
+    assert "joint 'turn' does not reach it in time" in one.follower.ended(refused) and one.follower.ended(old) == ''
+    newer = one.receive(*line(0.9, 3.9), start=0.3)
+    assert one.follower.ended(old) == one.follower.ended(newer) == ''
+    assert one.at(0.3, [0.9] * 3) is TORQUE
+    assert one.follower.ended(old) == 'a newer trajectory has replaced it' and one.follower.ended(newer) == ''
+    one.receive(*line(0.9, 3.9), start=0.3)
+    assert one.follower.ended(old) == 'a newer trajectory has replaced it'
+    one.follower.stop()
+    assert one.follower.ended(newer) == 'a stop has ended it'
+    dropped_one = one.receive(*line(9.0, 9.0), start=1.0)
+    assert one.at(1.0) == one.follower.plan.dropped
+    assert one.follower.ended(dropped_one) == dropped_one.dropped.reason
+
+
+def test_one_whose_tolerance_the_arm_leaves_is_dropped_until_it_rests():
+    one = following(*line(0.0, 2.0))
+    zone = MotionTolerance('path', ROBOT, one.desired, np.full(3, 0.1), np.full(3, np.inf))
+    one.receive(*line(0.0, 2.0), start=0.5, tolerance=zone)
+    assert one.at(0.5, ZERO) is TORQUE
+    plan = one.follower.plan
+    assert one.at(0.6, [0.2, 0.11, 0.3]) is TORQUE and not plan.is_left
+    assert one.at(0.7, [0.2, 0.2, 0.4]).reason.startswith("trajectory dropped: path: joint 'turn' is 0.2 rad")
+    assert plan.is_left and one.follower.ended(plan) == plan.dropped.reason
+    one.receive(*line(0.0, 2.0), start=1.0, tolerance=zone)
+    assert one.at(1.0, ZERO) is TORQUE
+    assert one.at(9.0, [9.0] * 3) is TORQUE
 
 
 # A trajectory that replaces another one

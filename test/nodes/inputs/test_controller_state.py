@@ -30,8 +30,10 @@ QDD = np.array([0.5, -0.3, 0.2, 0.6, -0.4, 0.1])
 @pytest.fixture(scope='module')
 def message_type(tmp_path_factory):
     """control_msgs/msg/JointTrajectoryControllerState, in this process and in those that it starts."""
-    with installed(folder_of_a_run(tmp_path_factory)) as kind:
-        yield kind
+    with installed(folder_of_a_run(tmp_path_factory)):
+        from control_msgs.msg import JointTrajectoryControllerState  # noqa: PLC0415
+
+        yield JointTrajectoryControllerState
 
 
 @pytest.fixture(scope='module')

@@ -21,8 +21,10 @@ START, END = np.full(6, 0.1), np.array([0.5, -0.3, 0.4, 0.1, 0.1, 0.1])
 
 @pytest.fixture(scope='module')
 def moveit_msgs(tmp_path_factory):
-    with installed(tmp_path_factory.mktemp('moveit_msgs')) as module:
-        yield module
+    with installed(tmp_path_factory.mktemp('moveit_msgs')):
+        import moveit_msgs.msg  # noqa: PLC0415
+
+        yield moveit_msgs.msg
 
 
 @pytest.mark.slow

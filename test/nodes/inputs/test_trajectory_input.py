@@ -17,7 +17,7 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints
 from robot_dynamics_ros.nodes.inputs.trajectory_input import TrajectoryInput
-from robot_dynamics_ros.nodes.inputs.trajectory_queue import TrajectoryQueue
+from robot_dynamics_ros.nodes.inputs.trajectory_queue import MOST_WAITING, TrajectoryQueue
 
 ROBOT = Robot.named('aubo_i5')
 NAMES = list(ROBOT.joint_names)
@@ -87,9 +87,11 @@ class Receiver:
     def streams(self, trajectory, start):
         return self.is_streaming
 
-    def receive(self, trajectory, start, now, is_exact=True, sent=None, as_sent=False, keeps_speed=False):
+    def receive(self, trajectory, start, now, is_exact=True, sent=None, as_sent=False, **more):
         self.received.append((start, now, is_exact))
-        self.sent, self.as_sent, self.keeps_speed = sent, as_sent, keeps_speed
+        self.sent, self.as_sent, self.keeps_speed = sent, as_sent, more['keeps_speed']
+        self.tolerance = more.get('tolerance')
+        return 'plan'
 
     def stop(self):
         self.stopped += 1
@@ -233,6 +235,36 @@ def test_a_stop_drops_poses_that_wait_and_the_one_that_is_read(monkeypatch):
     queue.on_message(serialize_message(JointTrajectory()), {})
     assert being_read.topic == 'target_pose' and queue.next() is None
     assert not queue.unless_stopped(being_read, one.end) and not one.ended
+
+
+class Sender:
+    """Keeps what it is told."""
+
+    tolerance = 'of the path'
+
+    def __init__(self):
+        self.told = []
+
+    follows = is_refused = lambda self, it: self.told.append(it)
+
+
+def test_who_sends_a_trajectory_in_this_process_is_told_what_becomes_of_it(monkeypatch):
+    one = Receiver(monkeypatch)
+    followed, refused, stopped, late = (Sender() for _ in range(4))
+    right = serialize_message(ros.trajectory(NAMES, 0, (1.0, np.full(6, 0.2))))
+    one.input.send(right, followed)
+    assert followed.told == ['plan'] and one.tolerance == 'of the path'
+    one.input.send(serialize_message(ros.trajectory(NAMES, 0, (1.0, np.full(6, 99.0)))), refused)
+    assert len(refused.told) == 1 and 'is beyond its limits' in refused.told[0]
+    # others wait for the thread that reads them
+    monkeypatch.setattr(one.input, '_announce', lambda: None)
+    one.input._queue._announce = lambda: None
+    one.input.send(right, late)
+    for _ in range(MOST_WAITING):
+        one.input.send(right, stopped)
+    assert late.told == [f'trajectory: {MOST_WAITING} newer ones wait']
+    one.input.stop()
+    assert one.stopped == 1 and stopped.told == ['trajectory dropped: a stop has come'] * MOST_WAITING
 
 
 def test_a_pose_is_followed_as_a_point_and_stops_and_trajectories_lead_the_arm_otherwise(monkeypatch):

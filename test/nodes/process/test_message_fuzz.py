@@ -24,8 +24,10 @@ TOPICS = ('joint_states', 'joint_trajectory', 'controller_state', 'payload_state
 
 @pytest.fixture(scope='module')
 def reference_kind(tmp_path_factory):
-    with installed(folder_of_a_run(tmp_path_factory)) as kind:
-        yield kind
+    with installed(folder_of_a_run(tmp_path_factory)):
+        from control_msgs.msg import JointTrajectoryControllerState  # noqa: PLC0415
+
+        yield JointTrajectoryControllerState
 
 
 def fuzzed(kind, messages):

@@ -42,13 +42,14 @@ class Following:
         self.state.q[:], self.state.qd[:] = q, qd
         return self.follower.follow(self.state)
 
-    def receive(self, times, positions, velocities=None, accelerations=None, start=0.0, now=None, sent=None):
+    def receive(self, times, positions, velocities=None, accelerations=None, start=0.0, now=None, sent=None, **more):
         began = START + round(start * SECOND)
-        self.follower.receive(
+        return self.follower.receive(
             Trajectory(times, positions, velocities, accelerations),
             began,
             began if now is None else START + round(now * SECOND),
             sent=None if sent is None else START + round(sent * SECOND),
+            **more,
         )
 
 

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from contextlib import contextmanager
-from importlib import import_module, invalidate_caches
+from importlib import invalidate_caches
 from pathlib import Path
 from unittest.mock import patch
 
@@ -41,19 +41,19 @@ MANIFEST = """
 def build(folder: Path, package: str, messages: dict[str, str], depends: list[str]) -> Path:
     """Generate and install ``package`` below ``folder``; return its prefix.
 
-    ``messages`` are texts by name, each after those that it contains; ``depends`` are the packages that they use.
+    ``messages`` are texts by file, each after those that it contains; ``depends`` are the packages that they use.
     """
     source, prefix = folder / 'source', folder / 'prefix'
-    (source / 'msg').mkdir(parents=True, exist_ok=True)
-    files = {f'msg/{name}.msg': text for name, text in messages.items()}
+    for file in messages:
+        (source / file).parent.mkdir(parents=True, exist_ok=True)
     cmake = BUILD.format(
         package=package,
         found='\n'.join(f'find_package({each} REQUIRED)' for each in depends),
-        files=' '.join(f'"{file}"' for file in files),
+        files=' '.join(f'"{file}"' for file in messages),
         depends=' '.join(depends),
     )
     manifest = MANIFEST.format(package=package, depends='\n  '.join(f'<depend>{each}</depend>' for each in depends))
-    for name, content in {'CMakeLists.txt': cmake, 'package.xml': manifest, **files}.items():
+    for name, content in {'CMakeLists.txt': cmake, 'package.xml': manifest, **messages}.items():
         (source / name).write_text(content.lstrip(), encoding='utf-8')
     prefixes = ';'.join(os.environ['AMENT_PREFIX_PATH'].split(os.pathsep))
     on_wheels = Path(__file__).resolve().parents[3] / 'scripts' / 'interfaces_on_wheels.cmake'
@@ -89,13 +89,13 @@ def built_once(folder: Path, package: str, *of_it) -> Path:
 
 @contextmanager
 def provided(folder: Path, package: str, messages: dict[str, str], depends: list[str]):
-    """Give the module of a package's messages to this process, and the package to the processes that it starts.
+    """Give a package to this process, and to the processes that it starts.
 
     Where ``package``, control_msgs or moveit_msgs, is not installed, it is made below ``folder``, which has to stay as
     long as a message is used.
     """
     if package in INSTALLED:
-        yield import_module(f'{package}.msg')
+        yield
         return
     prefix = built_once(folder, package, messages, depends)
     (found,) = prefix.rglob(f'{package}/__init__.py')
@@ -110,4 +110,4 @@ def provided(folder: Path, package: str, messages: dict[str, str], depends: list
         # the library path of this process was read when it started
         for library in (prefix / 'lib').glob('*.so'):
             ctypes.CDLL(str(library))
-        yield import_module(f'{package}.msg')
+        yield
