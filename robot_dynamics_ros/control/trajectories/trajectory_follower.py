@@ -302,18 +302,19 @@ class TrajectoryFollower:
     def _resume(self, plans: tuple[Followed, ...], state: MeasuredState) -> None:
         """Let motions that keep their speed go on later by the pause before ``state``.
 
-        After a longer one than a stream may have, a stream that ended in it is dropped, and what was to begin in it.
+        After a longer one than a stream may have, a stream that ended in it is dropped, and what was to begin in it: it
+        would catch up with what it has missed.
         """
-        pause, newest = state.pause * 1e9, plans[-1]
+        pause = state.pause * 1e9
         for plan in plans:
             if plan.keeps_speed and state.pause <= INTERRUPTION:
                 plan.start += round(pause)
-        streamed = newest.point if newest.point is not None and newest.point.period else None
-        has_ended = streamed is not None and state.stamp - streamed.point.time > LONGEST_GAP_NS
-        is_late = has_ended or (newest.keeps_speed and not newest.begun)
-        if pause > LONGEST_GAP_NS and is_late and newest.dropped is None:
-            newest.in_force = True
-            self._drop(newest, dropped(f'it was to lead the arm while no joint state came for {state.pause:.3f} s'))
+        late = [plan for plan in plans if plan.is_late(state.stamp, plan is plans[-1])]
+        if late and pause > LONGEST_GAP_NS:
+            why = dropped(f'it was to lead the arm while no joint state came for {state.pause:.3f} s')
+            for plan in late:
+                plan.in_force, plan.dropped = True, why
+            self._report(why.reason)
 
     def _drop(self, plan: Followed, why: Result) -> Result:
         """Stop following and report the reason; return ``why``."""

@@ -57,6 +57,40 @@ def test_the_newest_is_followed():
     assert one.at(0.7) is NO_TRAJECTORY
 
 
+OVERDUE = Outcome.IDLE, 'trajectory dropped: it was to lead the arm while no joint state came for 3.000 s'
+
+
+@pytest.mark.parametrize(('late', 'begins'), [(2.9, False), (1.1, False), (0.9, True), (-0.5, True)])
+@pytest.mark.parametrize('is_moving', [False, True])
+def test_one_that_was_to_begin_in_a_pause_of_the_states_does_not_catch_up(late, begins, is_moving):
+    one = Following(9.0)
+    if is_moving:
+        one.receive(*line(0.0, 0.1))
+    one.at(0.0)
+    one.receive([0.0, 9.0], [[0.1] * 3, [2.0] * 3], start=3.0 - late)
+    assert (one.at(3.0, [0.1] * 3, resumed=True) == OVERDUE) is not begins
+    assert one.told == ([] if begins else [OVERDUE[1]]) or is_moving
+    result = one.at(3.51, [0.1] * 3)
+    assert (result is TORQUE) is begins and (begins or result == OVERDUE)
+
+
+def test_of_several_that_were_to_begin_in_a_pause_none_does_and_one_reason_is_told():
+    one = Following(9.0)
+    one.at(0.0)
+    for start in (0.5, 0.51):
+        one.receive(*line(2.0, 2.0, 2.0), start=start, now=0.5)
+    one.receive(*line(0.0, 0.0), start=4.0, now=0.5)
+    assert one.at(3.0, resumed=True) == OVERDUE and one.told == [OVERDUE[1]]
+    assert one.at(4.0) is TORQUE
+
+
+def test_without_a_pause_one_may_begin_late():
+    one = Following(9.0)
+    one.at(0.0)
+    one.receive(*line(0.0, 0.0), start=1.0)
+    assert one.at(1.9) is TORQUE
+
+
 def test_why_one_is_not_followed_any_more_is_told():
     one = Following(1.0, robot=FREE, acceleration_limit=1.0)
     old = one.receive(*line(0.0, 3.0))

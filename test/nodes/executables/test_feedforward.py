@@ -129,6 +129,11 @@ def test_torque_is_clamped_to_the_effort_limit_and_counted(graph, start):
     assert int(graph.diagnostics(NODE).fields['torques saturated']) > before
 
 
+def send_now(graph):
+    """Send a state of now."""
+    graph.send('joint_states', ros.joint_state(NAMES, graph.now(), A, REST))
+
+
 def test_old_states_get_no_torque(graph):
     with graph.parameters(NODE, age_limit=0.5):
         now = graph.now()
@@ -136,20 +141,20 @@ def test_old_states_get_no_torque(graph):
         torques = graph.listen(JointState, 'feedforward_torque')
         graph.silence(NODE, 'too old', lambda: send(graph, now - 50 * ros.SECOND))
         assert torques == []
-        answer(graph, graph.now())
+        with graph.repeating(lambda: send_now(graph), 0.05):
+            graph.diagnostics(NODE, lambda status: 'it was to lead the arm' in status.message)
+            graph.follow(NODE, rest_at(graph.now()))
+            graph.until(lambda: torques, 'an answer')
         rejected = int(graph.diagnostics(NODE).fields['states rejected'])
     assert rejected > 0
 
 
 def test_a_pause_of_the_input_does_not_loosen_the_default_age_limit(graph):
     with graph.parameters(NODE, age_limit=0.0):
-        graph.follow(NODE, rest_at(graph.now() - 100 * ros.SECOND))
         torques = graph.listen(JointState, 'feedforward_torque')
-
-        def state():
-            graph.send('joint_states', ros.joint_state(NAMES, graph.now(), A, REST))
-
-        with graph.repeating(state, 0.05):
+        with graph.repeating(lambda: send_now(graph), 0.05):
+            graph.diagnostics(NODE, lambda status: status.message.endswith('no trajectory'))
+            graph.follow(NODE, rest_at(graph.now() - 100 * ros.SECOND))
             graph.until(lambda: len(torques) > 20, 'a period that is learnt')
         last = graph.now()
         graph.until(lambda: graph.now() > at(last, 2.0), 'a pause')
@@ -175,7 +180,7 @@ def test_deactivated_it_is_silent_with_a_reason_and_activated_it_follows_a_new_t
     graph.client.change_state(NODE, Transition.TRANSITION_ACTIVATE)
     graph.silence(NODE, 'no trajectory', lambda: send(graph, at(start, 5.0)))
     assert torques == []
-    graph.follow(NODE, rest_at(start))
+    graph.follow(NODE, rest_at(at(start, 10.0)))
     assert_torque(answer(graph, at(start, 10.0)), A, REST, REST)
     assert messages == ['not active'] * 3
 

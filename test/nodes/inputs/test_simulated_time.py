@@ -76,20 +76,20 @@ def test_a_clock_that_begins_goes_pauses_and_jumps_back(graph):
     # no clock yet: the time is 0
     assert silent(graph, 'from the future', lambda: send(graph, BEGIN)) == 0
 
-    run(graph, motion, first=1.5, count=20)
+    run(graph, motion, first=0.9, count=20)
 
     # it pauses, for longer than a state may be old: a state that is repeated then is answered as before
-    paused = at(BEGIN, 1.5) + 19 * PERIOD
+    paused = at(BEGIN, 0.9) + 19 * PERIOD
     assert says(graph, 'no joint state for') == paused
     for _ in range(3):
         torques = graph.listen(JointState, 'feedforward_torque')
         send(graph, paused)
         graph.until(lambda torques=torques: torques, 'an answer')
         assert_torque(torques[0], *motion((paused - BEGIN) / ros.SECOND))
-    run(graph, motion, first=1.7, count=5)
+    run(graph, motion, first=1.1, count=5)
 
     # it jumps back within the motion: what is left of the time before is of the future
-    back = at(BEGIN, 0.2)
+    back = at(BEGIN, 0.05)
 
     def jump():
         tick(graph, back)
@@ -99,7 +99,7 @@ def test_a_clock_that_begins_goes_pauses_and_jumps_back(graph):
     # what was followed before is not followed any more
     assert silent(graph, 'trajectory dropped: the clock was set back', lambda: send(graph, back)) == back
     graph.follow(NODE, message)
-    run(graph, motion, first=0.2, count=20)
+    run(graph, motion, first=0.05, count=20)
 
     # it jumps back to before the motion
     def rewind():

@@ -77,8 +77,8 @@ def test_a_first_point_that_the_arm_reaches_in_time_is_approached(graph, start):
 
 def test_after_the_first_point_the_tolerance_applies_to_the_desired_position_of_that_time(graph, start):
     far = turned(A, 0, 1.0)
-    graph.follow('bringup', ros.trajectory(NAMES, start, (0.0, A), (2.0, far), (20.0, far)), receivers=2)
-    assert_dropped(graph, at(start, 2.5), A, 'shoulder_joint', 'it begins at the arm and has left it by 1 rad since')
+    graph.follow('bringup', ros.trajectory(NAMES, start, (0.0, A), (0.4, far), (20.0, far)), receivers=2)
+    assert_dropped(graph, at(start, 0.5), A, 'shoulder_joint', 'it begins at the arm and has left it by 1 rad since')
 
 
 def test_a_segment_without_numbers_is_not_followed(graph, start):
@@ -97,12 +97,12 @@ def test_a_segment_without_numbers_is_not_followed(graph, start):
 
 def test_with_a_late_first_state_a_trajectory_begins_at_the_measured_state(graph, start):
     first = turned(A, 0, 0.4)
-    points = (2.0, first, REST, REST), (20.0, first, REST, REST)
+    points = (1.0, first, REST, REST), (20.0, first, REST, REST)
     graph.follow('bringup', ros.trajectory(NAMES, start, *points), receivers=2)
-    found = command(graph, at(start, 1.9), A)
-    reason = 'the first point is at 2 s, the arm is met at 1.9 s: the way to it begins there and then, without a step'
+    found = command(graph, at(start, 0.9), A)
+    reason = 'the first point is at 1 s, the arm is met at 0.9 s: the way to it begins there and then, without a step'
     assert_command(found, ROBOT.gravity_torque(A), reason)
-    found = command(graph, at(start, 2.8), first)
+    found = command(graph, at(start, 1.8), first)
     assert_command(found, ROBOT.gravity_torque(first), 'joined as soon as the limits of the joint allow')
 
 

@@ -43,6 +43,8 @@ def test_silent_without_trajectory(graph, start):
 def test_torque_is_that_of_the_desired_motion_at_the_stamp(graph, start, t):
     message, motion = quintic(start)
     graph.follow(NODE, message)
+    for before in np.arange(0.0, t, 0.9):  # without an interruption
+        answer(graph, at(start, before), motion(before)[0])
     torque = answer(graph, at(start, t), motion(t)[0])
     assert torque.name == NAMES
     assert torque.header.frame_id == ROBOT.link_names[0]

@@ -143,6 +143,7 @@ def test_a_trajectory_is_followed_with_what_is_carried(graph):
     assert_feedforward(graph, start, 1.0, ROBOT)
     set_payload(graph, **BODY, frame='ee_link')
     for t in (100.0, 1500.0, 3700.0):
+        send(graph, start + round(t * ros.SECOND) - 1, A, RATE_A)
         graph.follow('bringup', motion, receivers=2)  # no trajectory goes on after so long a time
         assert_feedforward(graph, start, t, LOADED)
     later.last = start + 4000 * ros.SECOND
