@@ -41,6 +41,8 @@ SAMPLES = 24
 SHARES = np.linspace(0.0, 1.0, SAMPLES)[:, None]
 BEYOND, LEAST = 2.0, 0.3
 """Times the way to rest, on which an arm that follows a stream keeps this share of its manipulability."""
+FAST = 0.5
+"""Share of a joint's velocity limit up to which it may move faster, by its limit, than the link."""
 ROUNDING, LONGER, TRIES = 1.01, 1.15, 16
 """Times a limit that is none yet exceeded, by which a way that is too fast is made longer, and how often."""
 
@@ -87,10 +89,11 @@ class PoseStream:
         self._posture: np.ndarray | None = None
         self._is_far = True
         self._before: tuple[int, np.ndarray] | None = None  # when the last pose of a stream counted, and where it is
+        self._refused: int | None = None  # when the last pose counted, where it was refused
 
     def begin_anew(self) -> None:
         """Take the posture from the next pose on: the arm has been led otherwise; any thread."""
-        self._posture = self._before = None
+        self._posture = self._before = self._refused = None
 
     def points(self, pose, reference: np.ndarray, lag: float | None = None, time: int | None = None) -> PosePoints:
         """Return where the joints go for a pose, and when.
@@ -111,24 +114,50 @@ class PoseStream:
         ArgumentError
             For a matrix that is no pose, a pose that is not reached, and one where the arm could not come to rest.
         """
+        try:
+            found = self._points(pose, reference, lag, time)
+        except ArgumentError:
+            self._refused = time
+            raise
+        self._refused = None
+        return found
+
+    def _points(self, pose, reference: np.ndarray, lag: float | None, time: int | None) -> PosePoints:
         posture = self._posture
         if posture is None:
             posture = self._posture = reference[0].copy()
         q = self._inverse.position(pose, reference[0], posture)
         begun = self._is_far or lag is None
         ahead = reference[0] if begun else reference[0] + reference[1] * lag
-        self._is_far = self._least_time(ahead, q) > (CAUGHT_UP if begun else FAR)
-        if not self._is_far:
+        is_far = self._least_time(ahead, q) > (CAUGHT_UP if begun else FAR)
+        if lag is not None:
+            self._check_joints(reference)
+        if not is_far:
+            self._is_far = False
             if time is not None:
-                self._check_rest(q, time)
+                self._check_rest(reference[0], q, time)
             return PosePoints(np.zeros(1), q[None])
-        self._before = None
+        if time is not None and self._refused is not None and 0 <= time - self._refused <= LONGEST_GAP_NS:
+            raise ArgumentError(
+                f'poses before it were refused, and it is too far away to go on with them; wait for '
+                f'{LONGEST_GAP_NS * 1e-9:g} s to send one that is far away, or come nearer'
+            )
+        self._is_far, self._before = True, None
         end = np.zeros_like(reference)
         end[0] = reference[0] + nearest(q - reference[0], self._turn)
         return self._way(reference, end)
 
-    def _check_rest(self, q: np.ndarray, time: int) -> None:
-        """Raise ArgumentError where the arm that stops from q at ``time`` on would come near a singular position.
+    def _check_joints(self, reference: np.ndarray) -> None:
+        """Raise ArgumentError where a stream moves a joint fast and the link slowly, as near a singular position."""
+        share = (np.abs(reference[1]) / self._fastest).max()
+        if share > FAST and share > self._share_of_link(reference[0], reference[1]):
+            raise ArgumentError(
+                f'{self._inverse.link!r} is led too fast near a singular position: a joint has {share:.0%} of its '
+                'velocity limit; lead the link there more slowly, or by one pose far away'
+            )
+
+    def _check_rest(self, start: np.ndarray, q: np.ndarray, time: int) -> None:
+        """Raise ArgumentError where the arm, led from ``start`` to q at ``time``, would stop near a singular position.
 
         Its joints would pass through that position and lead the link off its line.
         """
@@ -139,10 +168,10 @@ class PoseStream:
         qd /= max(1.0, (np.abs(qd) / self._fastest).max())  # messages may come in bursts
         # at a constant deceleration, that of the joint which comes to rest last: q + qd T / 2
         way = 0.5 * qd * (np.abs(qd) / self._steepest).max()
-        J = self._robot.jacobian(q + BEYOND * SHARES * way, self._inverse.link)
+        J = self._robot.jacobian(np.concatenate([start[None], q + BEYOND * SHARES * way]), self._inverse.link)
         transposed = np.swapaxes(J, 1, 2)
         w = np.linalg.det(J @ transposed if len(q) >= 6 else transposed @ J)
-        if w.min() < LEAST**2 * w[0]:
+        if w.min() < LEAST**2 * w[:2].max():
             self._before = time, before[1]
             raise ArgumentError(
                 f'{self._inverse.link!r} is led towards a singular position too fast: the joints could not come to '
@@ -173,8 +202,11 @@ class PoseStream:
 
     def _excess(self, q, qd, qdd=0.0) -> float:
         """Return the largest share of a limit that a motion (m, n) needs."""
+        of_joints = np.abs(qd) / self._fastest, np.abs(qdd) / self._steepest
+        return float(max(self._share_of_link(q, qd), *map(np.max, of_joints)))
+
+    def _share_of_link(self, q, qd) -> float:
+        """Return the largest share of its speed that the link has in a motion (..., n)."""
         twist = self._robot.jacobian(q, self._inverse.link) @ qd[..., None]
         rotation, translation = np.linalg.norm(twist.reshape(-1, 2, 3), axis=2).max(axis=0)
-        fastest, turning = self._speed
-        of_joints = np.abs(qd) / self._fastest, np.abs(qdd) / self._steepest
-        return float(max(translation / fastest, rotation / turning, *map(np.max, of_joints)))
+        return float(max(translation / self._speed[0], rotation / self._speed[1]))

@@ -1,6 +1,7 @@
 """Poses of a link in a row: a smooth motion keeps its speed, a pose far away is reached within the limits."""
 
 from support.control.followed_arm import AT, LIMITS, ROBOT, SECOND, TICK, FollowedArm
+from support.control.led_arm import LedArm
 from support.matrices import matrix
 from support.robots.small_robots import seven_joints
 
@@ -146,6 +147,53 @@ def test_a_stream_ends_before_a_singular_position_that_it_could_not_rest_at(dire
     beside = places - np.outer(places @ towards, towards)
     assert np.linalg.norm(beside, axis=1).max() < 0.01 and (places @ towards).max() > 0.05
     assert (np.sign(np.array(arm.motion)[:, 0, 2]) == np.sign(AT[2])).all()  # of the elbow
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('rate', [31.25, 125.0])
+def test_a_stream_that_passes_a_singular_position_ends_before_joints_are_left_behind(rate):
+    """Obliquely past that of the wrist: the fourth joint would swing by a radian, and lead the link aside."""
+    arm, twist = (
+        LedArm(ROBOT, [0.1015, -0.317, 1.5292, 0.2193, 0.2059, 0.2102]),
+        [-0.1415, 0.0496, 0.0964, -0.0647, 0.0419, 0.0638],
+    )
+    arm.lead(twist, 2.5, rate)
+    end = arm.motion[-1][0].copy()
+    arm.rest(2.0)
+    assert len(arm.refused) > 10 and 'near a singular position: a joint has 5' in arm.refused[0]
+    assert arm.speeds().max() < 1.4 * np.linalg.norm(twist[3:]) and arm.beside(twist[3:]) < 0.01
+    np.testing.assert_allclose(arm.motion[-1][0], end, atol=1e-9)
+
+
+PAST_THE_SHOULDER = [-0.0024, 0.4458, 0.7979, -1.2005, -1.0367, 0.409]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('speed', [0.03, 0.1])
+def test_a_stream_that_was_refused_does_not_go_on_behind_a_singular_position(speed):
+    arm, along = LedArm(ROBOT, PAST_THE_SHOULDER), np.array([-0.947, 0.318, 0.0457])
+    arm.lead([0.0, 0.0, 0.0, *speed * along], 0.193 / speed, 31.25)
+    arm.rest(0.2)
+    assert arm.speeds().max() < 1.4 * speed and arm.beside(along) < 0.01
+    assert arm.refused[-1].startswith('poses before it were refused, and it is too far away to go on with them; wait')
+    # one by itself leads there
+    behind = arm.pose(0.193 * along, REST[:3])
+    arm.rest(0.1)
+    arm.send(behind)
+    arm.rest(9.0)
+    np.testing.assert_allclose(ROBOT.link_pose(arm.motion[-1][0], LINK), behind, atol=1e-6)
+    # and a stream that comes back to where the arm is goes on
+    arm = LedArm(ROBOT, PAST_THE_SHOULDER)
+    for away in (0.05, *np.arange(0.02, 0.0, -0.002)):
+        arm.send(arm.pose(away * along, REST[:3]))
+        arm.rest(0.032)
+
+
+@pytest.mark.compiled
+def test_joints_may_be_as_fast_as_the_link_is_by_its_limit():
+    arm = LedArm(ROBOT, AT, speed=(0.25, 2.5))
+    arm.lead(2.2 * ROBOT.jacobian(AT, LINK)[:, 5], 1.0, 125.0)  # of 3.1 rad/s
+    assert not arm.refused and np.array(arm.motion)[-50:, 1, 5].min() > 2.1
 
 
 @pytest.mark.compiled
