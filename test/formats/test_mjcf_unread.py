@@ -12,6 +12,8 @@ from robot_dynamics_ros.formats.mjcf_elements import WITHOUT_EFFECT, not_read, u
 
 mujoco = pytest.importorskip('mujoco', reason='MJCF is compiled by MuJoCo (package mujoco), which is not installed')
 
+SORTED = 4, 0
+"""The newest MuJoCo whose fields are in the tables."""
 PENDULUM = """
 <mujoco><option>{}</option><worldbody><body name="arm"><joint name="j" axis="0 1 0" stiffness="{}" damping="0.2"
   frictionloss="0.3" range="-1 1" limited="true"/><geom type="capsule" fromto="0 0 0 0.5 0 0" size="0.05"/></body>
@@ -32,8 +34,10 @@ def test_all_fields_of_this_mujoco_are_in_the_tables():
     plant = mujoco.MjModel.from_xml_string('<mujoco/>')
     names = [*dir(plant), *(f'opt_{name}' for name in dir(plant.opt) if not name.startswith('_'))]
     assert len([name for name in names if name.startswith(('body_', 'jnt_', 'dof_', 'opt_'))]) > 60
-    if unknown := unknown_fields(names):
+    unknown = unknown_fields(names)
+    if unknown and tuple(map(int, mujoco.__version__.split('.')[:2])) > SORTED:
         pytest.skip(f'MuJoCo {mujoco.__version__} has fields that no table has: {", ".join(unknown)}')
+    assert not unknown
 
 
 def test_no_field_is_in_two_tables():

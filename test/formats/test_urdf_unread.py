@@ -268,3 +268,19 @@ def test_what_is_no_rotation_or_version_is_refused(version, origin, message):
 def test_elements_of_gazebo_are_sorted_once():
     assert {'turnGravityOff', 'gravity', 'plugin'} <= GAZEBO_WITHOUT_EFFECT
     assert not {'joint', 'link', 'springStiffness', 'springReference', 'dampingFactor'} & GAZEBO_WITHOUT_EFFECT
+
+
+# What the converter of sdformat and its tutorial on URDF know, but for springs, damping, and links and joints of SDF.
+OF_GAZEBO = """
+canonicalBody cfmDamping collision disableFixedJointLumping fdir1 fudgeFactor gravity gripper implicitSpringDamper
+initial_joint_position kd kinematic kp laserRetro material maxContacts maxVel minDepth mu1 mu2 plugin preserveFixedJoint
+projector provideFeedback selfCollide self_collide sensor static stopCfm stopErp stopKd stopKp turnGravityOff visual
+enable_wind
+"""
+
+
+def test_elements_that_only_draw_collide_or_plug_in_are_no_finding():
+    for tag in OF_GAZEBO.split():
+        for text in ('true', '7', '') if tag == 'gravity' else ('false', '7', ''):
+            robot = f'<robot name="r"><link name="a"/><gazebo reference="a"><{tag}>{text}</{tag}></gazebo></robot>'
+            assert not Robot.from_urdf(robot).findings, tag

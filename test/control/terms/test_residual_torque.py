@@ -1,4 +1,4 @@
-"""The residual torque: its features, its bound, its file, and its place among the torque terms."""
+"""The residual torque: its features, its bound, and its place among the torque terms."""
 
 from support.robots.small_robots import AUBO, mixed
 
@@ -8,8 +8,8 @@ import pytest
 from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation, checked_terms
 from robot_dynamics_ros.control.terms.feedforward_terms import TorqueTerms, mismatch
 from robot_dynamics_ros.control.terms.residual_torque import FEATURES, ResidualTorque
-from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.formats.yaml_files.residual_yaml import WEIGHTS, ResidualModel, read_residual, write_residual
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.formats.yaml_files.residual_yaml import WEIGHTS, ResidualModel
 
 RANDOM = np.random.default_rng(4)
 N = np.array([121.0, 121.0, 0.0, 101.0, 101.0, 101.0])
@@ -90,34 +90,6 @@ def test_a_consumer_adds_it_with_friction_alone():
     assert mismatch(needed._replace(terms=(*TERMS, 'residual')), needed) == ''
     without = needed._replace(terms=TERMS[:3])
     assert mismatch(needed._replace(terms=('gravity', 'residual')), without).startswith('it contains residual')
-
-
-def test_a_file_is_read_to_the_bit(tmp_path):
-    write_residual(tmp_path / 'r.yaml', MODEL)
-    found = read_residual(tmp_path / 'r.yaml')
-    assert found[:2] == MODEL[:2]
-    assert all(np.array_equal(one, other) for one, other in zip(found[2:], MODEL[2:], strict=True))
-
-
-@pytest.mark.parametrize(
-    ('old', 'new', 'reason'),
-    [
-        ('bound: 30.0', 'bound: -1.0', 'joints: shoulder_joint: bound'),
-        ('bound: 30.0', 'bound: .nan', 'joints: shoulder_joint: bound'),
-        ('gear_ratio: 121.0', 'gear: 121.0', 'gear'),
-        ('weights: [', 'weights: [1.0, ', 'joints: shoulder_joint: weights'),
-        ('model_digest', 'digest', 'digest'),
-    ],
-)
-def test_a_wrong_file_is_refused_by_key(tmp_path, old, new, reason):
-    write_residual(tmp_path / 'r.yaml', MODEL)
-    text = (tmp_path / 'r.yaml').read_text()
-    assert old in text
-    (tmp_path / 'r.yaml').write_text(text.replace(old, new, 1))
-    with pytest.raises(ModelError, match=rf'r\.yaml: .*{reason}'):
-        read_residual(tmp_path / 'r.yaml')
-    with pytest.raises(ModelError, match='absent'):
-        read_residual(tmp_path / 'absent.yaml')
 
 
 def test_it_serves_turning_and_sliding_joints():

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.formats.untrusted_text import MAX_BYTES
+from robot_dynamics_ros.formats.untrusted_text import MAX_BYTES, MAX_DEPTH
 from robot_dynamics_ros.formats.yaml_files.actuators import with_actuators
+from robot_dynamics_ros.formats.yaml_files.untrusted_yaml import MAX_SCALAR, MAX_VALUES, MAX_YAML_BYTES, parsed_yaml
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.model import Model
 
@@ -209,6 +210,22 @@ def test_refused_naming_file_and_key(tmp_path, content, culprit):
         with_actuators(model(), path)
     assert str(error.value).startswith(f'{path}: ')
     assert culprit in str(error.value)
+
+
+def test_limits_of_a_file_are_the_largest_that_are_read(tmp_path):
+    path, content = tmp_path / 'arm.yaml', b'rotor_inertia: {a: 1, b: 1}\n'
+    path.write_bytes(content + b'#' * (MAX_YAML_BYTES - len(content)))
+    assert with_actuators(model(), path)
+    longest = 'a' * MAX_SCALAR
+    assert parsed_yaml(longest) == longest
+    with pytest.raises(ModelError, match=f'line 1: a value of more than {MAX_SCALAR} characters'):
+        parsed_yaml(longest + 'a')
+    deep = '[' * MAX_DEPTH + ']' * MAX_DEPTH
+    assert parsed_yaml(deep) and parsed_yaml(f'[{", ".join([deep[1:-1]] * 2)}]')  # depth, not their number
+    many = '[' + '1,' * (MAX_VALUES - 1) + ']'
+    assert len(parsed_yaml(many)) == MAX_VALUES - 1
+    with pytest.raises(ModelError, match=f'more than {MAX_VALUES} values'):
+        parsed_yaml('[1,' + many[1:])
 
 
 def test_a_mapping_is_checked_like_a_file():

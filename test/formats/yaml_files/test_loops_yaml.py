@@ -88,6 +88,7 @@ def content() -> dict:
 PIN, COUPLING = "loop 'pin': ", "coupling of joint 'joint_1': "
 REFUSED = {  # path to a value in the section, the value (None: the key goes), the culprit
     'section': ((), [], 'loops: expected a table, got []'),
+    'tolerance': (('tolerance',), 'wide', "loops: tolerance: expected a finite number up to 1e+30, got 'wide'"),
     'key': (('loop',), 1, "loops: 'loop': unknown; expected some of gain, tolerance, closures, couplings"),
     'gain': (('gain',), -1, 'loops: gain: expected at least 0, got -1'),
     'list': (('closures',), {}, 'loops: closures: expected a list, got {}'),
