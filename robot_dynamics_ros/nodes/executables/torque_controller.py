@@ -5,8 +5,9 @@ from functools import partial
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.laws.joint_space_control import gains
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.nodes.inputs.goal_arm import GoalArm
 from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import PayloadGravityTopics
-from robot_dynamics_ros.nodes.inputs.trajectory_action import Arm, TrajectoryAction
+from robot_dynamics_ros.nodes.inputs.trajectory_action import TrajectoryAction
 from robot_dynamics_ros.nodes.inputs.trajectory_input import TrajectoryInput
 from robot_dynamics_ros.nodes.lifecycle.base_node import BaseNode
 from robot_dynamics_ros.nodes.outputs.torque_publishers import CommandArray
@@ -50,15 +51,8 @@ class TorqueController(BaseNode):
         law = ControllerLaw(self, arm)
         output = CommandArray(self, arm, 'effort_commands')
         trajectory = TrajectoryInput(self, law.follower, poses=law.target_poses)
-        self.trajectory_action.arm = Arm(
-            self.robot,
-            trajectory,
-            law.follower,
-            law.desired,
-            lambda: law.state,
-            law.refuses_goals,
-            self.value('start_tolerance'),
-        )
+        state, tolerance = lambda: law.state, self.value('start_tolerance')
+        goals = GoalArm(self.robot, trajectory, law.follower, law.desired, state, law.refuses_goals, tolerance)
         return ControlLoop(
             self,
             arm,
@@ -73,6 +67,7 @@ class TorqueController(BaseNode):
             needs_velocities=True,
             slow=law.too_slow,
             hold=law,
+            goals=goals,
         )
 
     def _check_frame(self, frame: str) -> None:

@@ -6,10 +6,8 @@ the path are compared with each state, in the thread of the torques.
 """
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.action import ActionServer, CancelResponse
@@ -18,12 +16,10 @@ from rclpy.serialization import serialize_message
 from rclpy.time import Time
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from robot_dynamics_ros.control.law import MeasuredState
 from robot_dynamics_ros.control.trajectories.followed import Followed
 from robot_dynamics_ros.control.trajectories.motion_tolerance import MotionTolerance
-from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.nodes.inputs.trajectory_input import TrajectoryInput
+from robot_dynamics_ros.nodes.inputs.goal_arm import GoalArm
 
 try:
     from control_msgs.action import FollowJointTrajectory
@@ -35,39 +31,24 @@ RATE = 20.0
 """Hz of feedback, and of looking whether a goal is reached."""
 GOAL_TIME = 1.0
 """s after the end of a trajectory in which the arm has to come within the tolerances, where a goal states none."""
+LONGEST = 1000
+"""Characters of a reason that a client is told; a name in it may be long."""
 SILENT = 3.0
 """s without a state that has a torque, after which goals are aborted."""
-
-
-class Arm(NamedTuple):
-    """What goals are executed by: made with each description of the robot.
-
-    ``desired`` (3, n) receives the motion, ``state()`` is the last state for which there was a torque, or None.
-    ``refuses`` is why the control law executes no goals, '' where it does. ``goal_tolerance`` (rad or m; 0: none) is
-    that of a goal that states none.
-    """
-
-    robot: Any
-    trajectories: TrajectoryInput
-    follower: TrajectoryFollower
-    desired: np.ndarray
-    state: Callable[[], MeasuredState | None]
-    refuses: Callable[[], str]
-    goal_tolerance: float
 
 
 class Goal:
     """A goal and what has become of it; the threads that read trajectories call ``follows`` and ``is_refused``."""
 
-    def __init__(self, handle, arm: Arm):
+    def __init__(self, handle, arm: GoalArm):
         """Read the tolerances of a goal's ``handle``; ArgumentError where they are wrong."""
         request, robot, unlimited = handle.request, arm.robot, (math.inf, math.inf)
         self.handle, self.arm = handle, arm
         self.plan: Followed | None = None
         self.refusal = ''
         self.newest: int | None = None  # stamp of the last state, ns
-        self.seen = time.monotonic()  # when it changed, s
-        self.rests_since: float | None = None  # likewise
+        self.seen = 0  # when it changed, ns of the node's clock
+        self.rests_since: int | None = None  # stamp of the first state after the last point, ns
         if request.multi_dof_trajectory.points or request.component_path_tolerance or request.component_goal_tolerance:
             raise ArgumentError('multi_dof_trajectory: expected none, each joint of the arm has one degree of freedom')
         path = _tolerances('path_tolerance', robot.joint_names, request.path_tolerance, unlimited)
@@ -97,31 +78,32 @@ class Goal:
         """Return why its trajectory is not followed and will not be, '' where it is or may be."""
         return self.refusal or ('' if self.plan is None else self.arm.follower.ended(self.plan))
 
-    def is_without_states(self) -> bool:
-        """Return whether it is followed, and no state has had a torque for ``SILENT``."""
-        newest, now = self.arm.follower.newest, time.monotonic()
-        if newest != self.newest or self.plan is None:
+    def is_without_states(self, now: int) -> bool:
+        """Return whether it is followed, and up to ``now`` (ns) no state has had a torque for ``SILENT``."""
+        newest = self.arm.follower.newest
+        if newest != self.newest or self.plan is None or now < self.seen:
             self.newest, self.seen = newest, now
-        return now - self.seen > SILENT
+        return (now - self.seen) * 1e-9 > SILENT
 
     def missed(self) -> str | None:
         """Return which joint is not at the end in time, '' where all are; None: there is time left."""
-        if not (self.is_in_force and self.arm.follower.rests):
+        plan, state = self.plan, self.arm.state()
+        if plan is None or not self.is_in_force or not plan.rests(plan.time(state.stamp)):
             return None
-        state, now = self.arm.state(), time.monotonic()
         fault = self.end.fault(state.q, state.qd)
-        self.rests_since = self.rests_since or now
-        is_late = now - self.rests_since > self.patience
-        return f'{fault}, {self.patience:g} s after the end' if fault and is_late else None if fault else ''
+        if not fault:
+            return ''
+        self.rests_since = self.rests_since or state.stamp
+        is_late = (state.stamp - self.rests_since) * 1e-9 > self.patience
+        return f'{fault}, {self.patience:g} s after the end' if is_late else None
 
 
 class TrajectoryAction:
-    """The action server of a node, as long as the process runs; ``arm`` is None until the node was configured."""
+    """The action server of a node, as long as the process runs."""
 
     def __init__(self, node):
-        """Serve the action for a BaseNode, where control_msgs is installed."""
+        """Serve the action for a BaseNode whose task has a GoalArm ``goals``, where control_msgs is installed."""
         self._node = node
-        self.arm: Arm | None = None
         self._goals: list[Goal] = []
         if FollowJointTrajectory is None:
             node.get_logger().info(f'no action {NAME}: the package control_msgs is not installed')
@@ -137,6 +119,11 @@ class TrajectoryAction:
         self._timer = node.create_timer(1.0 / RATE, self._look, clock=node.steady_clock)
         self._timer.cancel()
 
+    @property
+    def _arm(self) -> GoalArm | None:
+        """What goals are executed by; None while the node is not configured."""
+        return None if self._node.task is None else self._node.task.goals
+
     def _accept(self, handle) -> None:
         """Have a goal's trajectory followed, or abort the goal with the reason."""
         handle.execute()
@@ -151,7 +138,7 @@ class TrajectoryAction:
 
     def _goal(self, handle) -> Goal:
         """Return a goal; ArgumentError says why it can't be executed."""
-        arm, node = self.arm, self._node
+        arm, node = self._arm, self._node
         if arm is None or not node.active:
             raise ArgumentError(f'{node.get_name()} is not active')
         if arm.refuses():
@@ -163,9 +150,10 @@ class TrajectoryAction:
     def _cancel(self, handle) -> CancelResponse:
         """Stop the arm where the goal's trajectory is followed, or may be."""
         goal = next((each for each in self._goals if each.handle == handle), None)
-        if goal is None or goal.ended():
-            return CancelResponse.REJECT  # it ends by itself
-        self._stop(goal)
+        if goal is None:
+            return CancelResponse.REJECT  # it has ended
+        if not goal.ended():
+            self._stop(goal)
         return CancelResponse.ACCEPT
 
     def _stop(self, goal: Goal) -> None:
@@ -205,22 +193,23 @@ class TrajectoryAction:
         """Return why a goal is aborted, '' where it is not; its motion has ended then."""
         if not self._node.active:
             return f'{self._node.get_name()} is not active any more'
-        if goal.arm is not self.arm:
+        if goal.arm is not self._arm:
             return 'the description of another robot has come'
         reason = goal.ended()
-        if not reason and goal.is_without_states():
+        if not reason and goal.is_without_states(self._node.get_clock().now().nanoseconds):
             self._stop(goal)
             reason = f'no torque for {SILENT:g} s: {self._node.silence or "no joint states"}'
         return reason
 
     def _invalid(self, handle) -> int:
         """Return the code of a goal that is aborted for no tolerance."""
-        codes, arm, given = FollowJointTrajectory.Result, self.arm, handle.request.trajectory.joint_names
+        codes, arm, given = FollowJointTrajectory.Result, self._arm, handle.request.trajectory.joint_names
         if arm is None or set(given) - set(self._node.locked_joint_names) == set(arm.robot.joint_names):
             return codes.INVALID_GOAL
         return codes.INVALID_JOINTS
 
     def _finish(self, handle, end: Callable[[], object], code: int, reason: str) -> None:
+        reason = reason[:LONGEST]
         if reason:
             self._node.get_logger().warning(f'{NAME}: {reason}')
         self._server.finish(handle, end, FollowJointTrajectory.Result(error_code=code, error_string=reason))

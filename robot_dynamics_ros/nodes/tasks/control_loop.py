@@ -10,6 +10,7 @@ from robot_dynamics_ros.control.guards.fade_in import FadeIn
 from robot_dynamics_ros.control.guards.timeout_fallback import timeout_fallback
 from robot_dynamics_ros.control.guards.torque_limiter import Limited, TorqueLimiter
 from robot_dynamics_ros.control.law import Law
+from robot_dynamics_ros.nodes.inputs.goal_arm import GoalArm
 from robot_dynamics_ros.nodes.inputs.trajectory_input import TrajectoryInput
 from robot_dynamics_ros.nodes.lifecycle.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.outputs.torque_publishers import CommandArray, TorqueTopics
@@ -52,6 +53,7 @@ class ControlLoop(StateLoop):
         needs_velocities: bool = False,
         slow: Callable[[float], str] | None = None,
         hold: Hold | None = None,
+        goals: GoalArm | None = None,
     ):
         """Connect the pipeline of ``law`` and ``output`` with the topics of ``node``, a BaseNode.
 
@@ -59,9 +61,10 @@ class ControlLoop(StateLoop):
         to the diagnostics, and so is what ``warns`` returns; ``renew`` makes the law again at each activation.
         ``needs_velocities``: torques depend on measured ones. ``slow(period)`` says why states of this period (s) are
         too rare, '' where they are not. ``hold`` is what holds the arm, and goes on with another description.
+        ``goals`` is what goals of an action are executed by.
         """
         super().__init__(node, arm.payload_gravity, needs_velocities)
-        self.arm, self._output, self.trajectory = arm, output, trajectory
+        self.arm, self._output, self.trajectory, self.goals = arm, output, trajectory, goals
         self._fields, self._renew = {} if fields is None else fields, renew
         self._reports, self._warns, self._slow, self._hold = reports, warns, slow, hold
         takes_commands, ramp_time = arm.policy.takes_commands, node.value('ramp_time')
