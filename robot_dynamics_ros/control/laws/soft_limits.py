@@ -7,11 +7,15 @@ At an upper limit q_u, and likewise at a lower one,
 The torque grows to T at the limit and no further. It never pulls a joint towards its limit, so what a joint gets back
 is at most what the spring took. The damping is critical for the inertia m that the joint has while the others are free;
 by it a fast joint is braked before it has come so near, D / K earlier.
+
+A joint that is within d when it is first held is not pushed: its spring begins where it is, and follows it out. Such a
+spring is not compressed while it moves, so it gives no energy.
 """
 
 import numpy as np
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.control.law import INTERRUPTION, Law, MeasuredState, Result, WrappingLaw
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
@@ -20,10 +24,17 @@ from robot_dynamics_ros.robot import Robot
 
 @compiled(given='q qd out')
 def push_back(
-    lower: Vector, upper: Vector, K: Vector, T: Vector, push: Vector, M_inv: Matrix, q: Vector, qd: Vector, out: Vector
-) -> None:
-    """Add push (n), the torque of the springs beyond lower and upper (n), to out (n); M_inv = M^-1 (n, n)."""
+    lowest: Vector, uppermost: Vector, lower: Vector, upper: Vector, K: Vector, T: Vector, push: Vector, M_inv: Matrix,
+    q: Vector, qd: Vector, out: Vector,
+) -> None:  # fmt: skip
+    """Add push (n), the torque of the springs beyond lower and upper (n), to out (n); M_inv = M^-1 (n, n).
+
+    These follow q to lowest and uppermost (n), the places of the springs, and begin at q where they are NaN.
+    """
     for k in range(out.shape[0]):
+        # q_l = min(lowest, max(q_l, q)),  q_u = max(uppermost, min(q_u, q))
+        lower[k] = min(lowest[k], q[k] if lower[k] != lower[k] else max(lower[k], q[k]))
+        upper[k] = max(uppermost[k], q[k] if upper[k] != upper[k] else min(upper[k], q[k]))
         # D = 2 sqrt(K m)
         D = 2.0 * np.sqrt(K[k] / M_inv[k, k])
         # tau = min(T, max(0, K (lower - q) - D qd)) - min(T, max(0, K (q - upper) + D qd))
@@ -47,8 +58,10 @@ class SoftLimits:
 
     Attributes
     ----------
-    lower, upper : ndarray, (n,)
+    lowest, uppermost : ndarray, (n,)
         Positions beyond which the springs push, rad or m; 0 where there are none.
+    lower, upper : ndarray, (n,)
+        Likewise now: further out for joints that were there when they were first held; NaN: they are not held yet.
     stiffness, torque : ndarray, (n,)
         K and T; 0 where there are no springs.
     push : ndarray, (n,)
@@ -79,11 +92,32 @@ class SoftLimits:
         if wanted.any() and not (wanted & limited).any():
             raise ArgumentError(f'soft_limit_distance: {robot.name} has no position limits of these joints')
         has = wanted & limited
-        self.lower, self.upper = np.where(has, lower + d, 0.0), np.where(has, upper - d, 0.0)
+        self.lowest, self.uppermost = np.where(has, lower + d, 0.0), np.where(has, upper - d, 0.0)
+        self.lower, self.upper = np.full((2, n), np.nan)
         self.torque = np.where(has, T, 0.0)
         self.stiffness = np.divide(T, d, out=np.zeros(n), where=has)
         self.push = np.zeros(n)
 
+    def begin_anew(self) -> None:
+        """Let the springs of joints begin where these are, when the next torque is computed."""
+        self.lower.fill(np.nan)
+        self.upper.fill(np.nan)
+
     def damping(self, M_inverse: np.ndarray) -> np.ndarray:
         """Return D (..., n), N m s/rad, for M^-1 (..., n, n)."""
         return 2.0 * np.sqrt(self.stiffness / np.diagonal(M_inverse, axis1=-2, axis2=-1))
+
+
+class SoftLimitedLaw(WrappingLaw):
+    """A control law whose impedances share ``SoftLimits``, which begin anew where the arm is first held, or again."""
+
+    def __init__(self, law: Law, soft_limits: SoftLimits):
+        """Wrap ``law``."""
+        super().__init__(law)
+        self._soft_limits = soft_limits
+
+    def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
+        """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
+        if state.resumed and state.pause > INTERRUPTION:
+            self._soft_limits.begin_anew()
+        return self._law.torque(state, out)

@@ -19,7 +19,7 @@ from robot_dynamics_ros.control.laws.hold_position import HoldPosition
 from robot_dynamics_ros.control.laws.impedance_limits import ImpedanceLimit
 from robot_dynamics_ros.control.laws.joint_space_control import Hold, JointSpaceControl, gains
 from robot_dynamics_ros.control.laws.joint_space_law import JointSpaceLaw
-from robot_dynamics_ros.control.laws.soft_limits import SoftLimits
+from robot_dynamics_ros.control.laws.soft_limits import SoftLimitedLaw, SoftLimits
 from robot_dynamics_ros.control.laws.stiffness import Stiffness, VariableStiffnessLaw
 from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender
 from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
@@ -92,8 +92,8 @@ class ControllerLaw:
         law: Law = following
         if self._adaptation:
             law = AdaptiveLaw(following, self._adaptation)
-        elif self._stiffness:
-            law = VariableStiffnessLaw(following, self._stiffness)
+        elif self._stiffness and self._soft_limits:
+            law = SoftLimitedLaw(VariableStiffnessLaw(following, self._stiffness), self._soft_limits)
         rate = node.value('state_rate')
         if not rate:
             return SampledLaw(law, limit, node.refuse)

@@ -6,9 +6,10 @@ from support.robots.small_robots import AUBO, mixed, one
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.control.law import MeasuredState
 from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianHold, Impedance
 from robot_dynamics_ros.control.laws.impedance_limits import ImpedanceLimit
-from robot_dynamics_ros.control.laws.soft_limits import SoftLimits
+from robot_dynamics_ros.control.laws.soft_limits import SoftLimitedLaw, SoftLimits
 from robot_dynamics_ros.errors import ArgumentError
 
 STILL = np.zeros(6)
@@ -45,10 +46,48 @@ def test_soft_limits_push_as_their_equation_says():
         D = 2.0 * np.sqrt(K * m)
         above, below = q - arm.limits.upper + distance, arm.limits.lower + distance - q
         expected = np.clip(K * below - D * qd, 0.0, torque) - np.clip(K * above + D * qd, 0.0, torque)
+        soft.lower[:], soft.upper[:] = soft.lowest, soft.uppermost  # as where the arm was between them before
         np.testing.assert_allclose(push(q, qd), expected, rtol=0.0, atol=1e-9)
         np.testing.assert_allclose(soft.push, expected, rtol=0.0, atol=1e-9)
         seen |= set(np.where(np.abs(expected) == torque, 2.0, 1.0) * np.sign(expected))
     assert seen == {-2.0, -1.0, 0.0, 1.0, 2.0}
+
+
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+def test_a_joint_that_is_first_held_within_the_distance_is_not_pushed_out(sign):
+    soft, still = SoftLimits(ONE, [0.4], [15.0]), np.zeros(1)
+    push = pushing(ONE, soft)
+    limit, damping = (ONE.limits.upper if sign > 0.0 else ONE.limits.lower), soft.damping(1.0 / ONE.mass_matrix(still))
+
+    def torque(beyond, velocity=0.0):
+        """Where the joint is so far beyond its limit."""
+        return sign * float(push(limit + sign * beyond, np.array([sign * velocity]))[0])
+
+    assert torque(-0.1) == 0.0
+    assert torque(-0.1, -0.5) == 0.0 and torque(-0.1, 0.5) == pytest.approx(-0.5 * damping[0])
+    assert torque(-0.02) == pytest.approx(-0.08 * 15.0 / 0.4)
+    # its spring follows it out, up to its place
+    for beyond in (-0.2, -0.3, -0.39, -0.41, -0.9):
+        assert torque(beyond) == 0.0
+    assert torque(-0.3) == pytest.approx(-0.1 * 15.0 / 0.4) and torque(0.2) == pytest.approx(-15.0)
+    soft.begin_anew()
+    assert torque(0.2) == 0.0 and torque(0.3) == pytest.approx(-0.1 * 15.0 / 0.4)
+
+
+class Law:
+    """Computes no torque."""
+
+    def torque(self, state, out):
+        return None
+
+
+@pytest.mark.parametrize(('resumed', 'pause', 'anew'), [(True, np.inf, True), (True, 0.9, False), (False, 2.0, False)])
+def test_springs_begin_anew_where_the_position_of_the_arm_is_measured_anew(resumed, pause, anew):
+    soft, state = SoftLimits(ONE, [0.4], [15.0]), MeasuredState(*np.zeros((2, 1)))
+    soft.lower[:], soft.upper[:] = -0.2, 1.2
+    state.resumed, state.pause = resumed, pause
+    SoftLimitedLaw(Law(), soft).torque(state, np.empty(1))
+    assert np.isnan([soft.lower, soft.upper]).all() == anew
 
 
 def test_soft_limits_give_back_no_more_than_they_took():

@@ -165,6 +165,7 @@ OF_IMPEDANCE = {
     'damping_ratio': IMPEDANCE.damping_ratio,
     'reference_frame': IMPEDANCE.reference_frame,
 }
+NO_ERROR_LIMITS = {'translational_error_limit': 0.0, 'rotational_error_limit': 0.0}
 FREE_IMPEDANCE = IMPEDANCE._replace(stiffness=[*IMPEDANCE.stiffness[:5], 0.0])
 OF_FREE_IMPEDANCE = {**OF_IMPEDANCE, 'translational_stiffness': FREE_IMPEDANCE.stiffness[3:]}
 """Along z the arm may be guided."""
@@ -174,7 +175,7 @@ def test_cartesian_impedance_follows_a_trajectory_and_holds_the_arm(graph, start
     law, torque, desired = CartesianImpedance(ROBOT, IMPEDANCE), np.zeros(6), np.zeros((3, 6))
     points = [0.0, 2.0], [A, B], [RATE_A, REST], [REST, REST]
     q, qd = A + 0.02, RATE_A - 0.05
-    with graph.parameters(NODE, **OF_IMPEDANCE, translational_error_limit=0.0, rotational_error_limit=0.0):
+    with graph.parameters(NODE, **OF_IMPEDANCE, **NO_ERROR_LIMITS):
         command(graph, at(start, -1.0), A)
         law.hold(q, qd, A, torque)
         assert_near(command(graph, at(start, -0.9), q, qd), torque)
@@ -189,7 +190,7 @@ def test_cartesian_impedance_follows_a_trajectory_and_holds_the_arm(graph, start
 def test_where_a_direction_of_a_cartesian_impedance_is_free_a_trajectory_begins_at_the_measured_state(graph, start):
     """The arm may have been guided along it: a way from where it was held would carry it back."""
     law, torque = CartesianImpedance(ROBOT, FREE_IMPEDANCE), np.zeros(6)
-    with graph.parameters(NODE, **OF_FREE_IMPEDANCE, translational_error_limit=0.0, rotational_error_limit=0.0):
+    with graph.parameters(NODE, **OF_FREE_IMPEDANCE, **NO_ERROR_LIMITS):
         command(graph, start, A)
         here = A + 0.1
         graph.follow(NODE, ros.trajectory(NAMES, at(start, 0.1), (0.5, here, REST, REST), (9.0, here, REST, REST)))
@@ -199,7 +200,7 @@ def test_where_a_direction_of_a_cartesian_impedance_is_free_a_trajectory_begins_
 
 def test_where_a_direction_is_free_so_does_one_after_a_trajectory_that_has_ended(graph, start):
     law, torque = CartesianImpedance(ROBOT, FREE_IMPEDANCE), np.zeros(6)
-    with graph.parameters(NODE, **OF_FREE_IMPEDANCE, translational_error_limit=0.0, rotational_error_limit=0.0):
+    with graph.parameters(NODE, **OF_FREE_IMPEDANCE, **NO_ERROR_LIMITS):
         command(graph, start, A)
         graph.follow(NODE, ros.trajectory(NAMES, at(start, 0.1), (0.2, A, REST, REST), (0.4, A, REST, REST)))
         for t in (0.1, 0.3, 0.6):
@@ -223,12 +224,16 @@ def test_a_soft_limit_pushes_a_joint_back_and_the_diagnostics_name_it(graph, sta
     q = np.where(np.arange(6) == 4, near, A)
     soft = SoftLimits(ROBOT, [0.3], [9.0])
     law, torque = CartesianImpedance(ROBOT, IMPEDANCE._replace(soft_limits=soft)), np.zeros(6)
-    with graph.parameters(NODE, **OF_IMPEDANCE, soft_limit_distance=[0.3], soft_limit_torque=[9.0]):
-        law.hold(q, REST, q, torque)
+    with graph.parameters(NODE, **OF_IMPEDANCE, soft_limit_distance=[0.3], soft_limit_torque=[9.0], **NO_ERROR_LIMITS):
+        law.hold(A, REST, A, torque)
+        assert_near(command(graph, start, A), torque)
+        law.hold(q, REST, A, torque)
         assert soft.push.tolist() == pytest.approx([0.0, 0.0, 0.0, 0.0, -6.0, 0.0])
-        assert_near(command(graph, start, q), torque)
+        assert_near(command(graph, at(start, 0.1), q), np.clip(torque, -ROBOT.limits.effort, ROBOT.limits.effort))
         graph.diagnostics(NODE, lambda status: status.fields['joints at a soft limit'] == NAMES[4])
-        command(graph, at(start, 0.1), A)
+        # held there, it is not pushed out
+        graph.reactivate(NODE)
+        assert_near(command(graph, at(start, 0.2), q), ROBOT.gravity_torque(q))
         graph.diagnostics(NODE, lambda status: not status.fields['joints at a soft limit'])
 
 
