@@ -16,6 +16,7 @@ from rclpy.serialization import serialize_message
 from rclpy.time import Time
 from trajectory_msgs.msg import JointTrajectoryPoint
 
+from robot_dynamics_ros.control.law import MeasuredState
 from robot_dynamics_ros.control.trajectories.followed import Followed
 from robot_dynamics_ros.control.trajectories.motion_tolerance import MotionTolerance
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
@@ -70,9 +71,10 @@ class Goal:
         self.refusal = reason
 
     @property
-    def is_in_force(self) -> bool:
-        """Whether the last state followed its trajectory."""
-        return self.plan is not None and self.arm.follower.plan is self.plan
+    def state(self) -> MeasuredState | None:
+        """The last state, where that followed its trajectory."""
+        is_followed = self.plan is not None and self.arm.follower.plan is self.plan
+        return self.arm.state() if is_followed else None
 
     def ended(self) -> str:
         """Return why its trajectory is not followed and will not be, '' where it is or may be."""
@@ -87,8 +89,8 @@ class Goal:
 
     def missed(self) -> str | None:
         """Return which joint is not at the end in time, '' where all are; None: there is time left."""
-        plan, state = self.plan, self.arm.state()
-        if plan is None or not self.is_in_force or not plan.rests(plan.time(state.stamp)):
+        plan, state = self.plan, self.state
+        if plan is None or state is None or not plan.rests(plan.time(state.stamp)):
             return None
         fault = self.end.fault(state.q, state.qd)
         if not fault:
@@ -165,8 +167,8 @@ class TrajectoryAction:
         for goal in tuple(self._goals):
             if self._finish_ended(goal):
                 self._goals.remove(goal)
-            elif goal.is_in_force:
-                goal.handle.publish_feedback(_feedback(goal))
+            elif (state := goal.state) is not None:
+                goal.handle.publish_feedback(_feedback(goal, state))
         if not self._goals:
             self._timer.cancel()
 
@@ -251,9 +253,9 @@ def _tolerances(name: str, joint_names: Sequence[str], stated, default: tuple[fl
     return tolerances
 
 
-def _feedback(goal: Goal):
-    """Return the feedback of a goal whose trajectory is followed."""
-    arm, state = goal.arm, goal.arm.state()
+def _feedback(goal: Goal, state: MeasuredState):
+    """Return the feedback of a goal whose trajectory ``state`` followed."""
+    arm = goal.arm
     goal.end.fault(state.q, state.qd)  # writes the error
     feedback = FollowJointTrajectory.Feedback(joint_names=list(arm.robot.joint_names))
     feedback.header.stamp = Time(nanoseconds=state.stamp).to_msg()
