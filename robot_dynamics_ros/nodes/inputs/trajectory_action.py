@@ -48,7 +48,7 @@ class Goal:
         self.plan: Followed | None = None
         self.refusal = ''
         self.newest: int | None = None  # stamp of the last state, ns
-        self.seen = 0  # when it changed, ns of the node's clock
+        self.seen: int | None = None  # when it changed, ns of the node's clock
         self.rests_since: int | None = None  # stamp of the first state after the last point, ns
         if request.multi_dof_trajectory.points or request.component_path_tolerance or request.component_goal_tolerance:
             raise ArgumentError('multi_dof_trajectory: expected none, each joint of the arm has one degree of freedom')
@@ -83,7 +83,7 @@ class Goal:
     def is_without_states(self, now: int) -> bool:
         """Return whether it is followed, and up to ``now`` (ns) no state has had a torque for ``SILENT``."""
         newest = self.arm.follower.newest
-        if newest != self.newest or self.plan is None or now < self.seen:
+        if self.seen is None or newest != self.newest or self.plan is None or now < self.seen:
             self.newest, self.seen = newest, now
         return (now - self.seen) * 1e-9 > SILENT
 

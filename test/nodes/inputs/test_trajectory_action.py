@@ -4,6 +4,7 @@ Where control_msgs is not installed, a package of that name with this action is 
 """
 
 import re
+import time
 from pathlib import Path
 
 from support.message_packages.control_msgs_package import installed
@@ -81,12 +82,16 @@ class Client:
         if self.moves:
             self.desired = np.array(feedback.desired.positions)
 
-    def goal(self, message=None, duration=0.5, **fields):
-        """Send a goal from here to NEAR, or ``message``; return its handle."""
+    def send(self, message=None, duration=0.5, **fields):
+        """Send a goal from here to NEAR, or ``message``; return the future of its handle."""
         points = (0.0, self.desired, REST, REST), (duration, NEAR, REST, REST)
         trajectory = ros.trajectory(NAMES, 0, *points) if message is None else message
         goal = self.kinds.action.FollowJointTrajectory.Goal(trajectory=trajectory, **fields)
-        sent = self._client.send_goal_async(goal, feedback_callback=lambda it: self.follow(it.feedback))
+        return self._client.send_goal_async(goal, feedback_callback=lambda it: self.follow(it.feedback))
+
+    def goal(self, *message, **fields):
+        """Send a goal while the arm sends its states; return its handle."""
+        sent = self.send(*message, **fields)
         self.until(sent.done, 'a handle')
         assert sent.result().accepted
         return sent.result()
@@ -214,9 +219,13 @@ def test_a_node_that_is_deactivated_or_silent_aborts_goals(client, codes):
     assert (status, result.error_string) == (GoalStatus.STATUS_ABORTED, f'{NODE} is not active any more')
     assert aborted(client, codes.INVALID_GOAL) == f'{NODE} is not active'
     client.graph.client.change_state(NODE, Transition.TRANSITION_ACTIVATE)
-    handle = client.goal(duration=9.0)
-    future = handle.get_result_async()
+    client.moves = False
+    sent = client.send(duration=9.0)
+    client.graph.until(sent.done, 'a handle')
+    begun = time.monotonic()
+    future = sent.result().get_result_async()
     client.graph.until(future.done, 'a result')  # no states come
+    assert time.monotonic() - begun > 2.0
     result = future.result()
     assert result.status == GoalStatus.STATUS_ABORTED
     assert result.result.error_string.startswith('no torque for 3 s: ')
