@@ -20,6 +20,7 @@ TOPICS = (
     'joint_trajectory',
     'target_pose',
     'target_stiffness',
+    'target_wrench',
     'target_twist',
     'controller_state',
     'effort_commands',

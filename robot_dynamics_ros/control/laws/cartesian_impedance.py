@@ -1,6 +1,6 @@
 """Cartesian impedance: springs and dampers between a frame of the arm and where its joints' desired positions put it.
 
-    tau = J' (K e + D J de) + N' (Kp e_q + Kd N de) + term,     e_q = q_d - q,  de = qd_d - qd
+    tau = J' (K e + D J de + w) + N' (Kp e_q + Kd N de) + term,     e_q = q_d - q,  de = qd_d - qd
 
 e is the rotation and the translation from the frame to the desired one. The rotation is 2 sin(t / 2) about its axis for
 the angle t <= pi between both attitudes, so it points the shorter way and is singular at half a turn alone; with R_e =
@@ -31,6 +31,7 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.continuous_joints import turns
+from robot_dynamics_ros.control.laws.commanded_wrench import CommandedWrench, add_wrench
 from robot_dynamics_ros.control.laws.joint_space_control import gains
 from robot_dynamics_ros.control.laws.soft_limits import SoftLimits, push_back
 from robot_dynamics_ros.control.laws.stiffness import Stiffness, follow, matrix_of
@@ -133,14 +134,15 @@ def _impedance(
     K: Matrix, G: Matrix, K_d: Vector, rate: Vector, tank: Vector, taken: Vector, elapsed: Vector,
     D_0: Matrix, Kp: Vector, Kd: Vector, turn: Vector, farthest: Vector,
     ratio: float, local: bool,
-    T: Matrix, T_d: Matrix, J: Matrix, M_inv: Matrix,
+    w: Matrix, fastest: Vector, T: Matrix, T_d: Matrix, J: Matrix, M_inv: Matrix,
     B: Matrix, A: Matrix, S: Matrix, V: Matrix, e: Vector, v: Vector, y: Vector, F: Vector,
     de: Vector, tau_0: Vector, nothing: Vector,
     q: Vector, qd: Vector, q_desired: Vector, qd_desired: Vector, term: Vector, out: Vector,
 ) -> None:  # fmt: skip
-    """Write out (n) = J' (K e + D J de) + N' (Kp e_q + Kd N de) + term (n); see the module.
+    """Write out (n) = J' (K e + D J de + s w) + N' (Kp e_q + Kd N de) + term (n); see the module.
 
-    K follows K_d (6) as ``follow`` says, for the time ``elapsed`` (1; s), which is 0 afterwards.
+    K follows K_d (6) as ``follow`` says, for the time ``elapsed`` (1; s), which is 0 afterwards. The wrench w (2, 6) is
+    added to K e + D J de as ``add_wrench`` says.
     Reads the poses T and T_d (4, 4) of the frame and of the desired one, J (6, n) and M_inv = M^-1 (n, n). J, K and D_0
     (6, 6) are in the frame's axes where ``local``. B (6, n), A, S, V (6, 6), e, v, y, F (6), de and tau_0 (n) are
     scratch; ``nothing`` (n) are zeros.
@@ -181,6 +183,12 @@ def _impedance(
     if not moves:
         tank[0] = min(tank[1], tank[0] + power * elapsed[0])
     elapsed[0] = 0.0
+    # F = D v + K e + s w
+    for row in range(6):
+        y[row] = 0.0
+        for k in range(n):
+            y[row] += J[row, k] * qd[k]
+    add_wrench(w, fastest, T, local, y, F)
     # S = A^-1,  y = A^-1 v
     trace = A[0, 0] + A[1, 1] + A[2, 2] + A[3, 3] + A[4, 4] + A[5, 5]
     for row in range(6):
@@ -230,6 +238,8 @@ class Impedance(NamedTuple):
         Rotation (rad) and distance (m) beyond which e grows no more; inf: no limit.
     soft_limits : SoftLimits, optional
         Springs before the position limits, which laws of the impedance share.
+    wrench : CommandedWrench, optional
+        A wrench at the frame, which they share.
     """
 
     stiffness: Any
@@ -241,6 +251,7 @@ class Impedance(NamedTuple):
     reference_frame: str = 'local_world_aligned'
     farthest: tuple[float, float] = (np.inf, np.inf)
     soft_limits: SoftLimits | None = None
+    wrench: CommandedWrench | None = None
 
 
 class CartesianImpedance:
@@ -282,6 +293,7 @@ class CartesianImpedance:
         farthest = np.array(impedance.farthest, float)
         if farthest.shape != (2,) or not (farthest > 0.0).all():
             raise ArgumentError(f'farthest: expected two positive numbers, got {impedance.farthest!r:.80}')
+        wrench = impedance.wrench or CommandedWrench((0.0, 0.0), (1.0, 1.0))
         start = robot.neutral()
         self._T, self._T_d = (np.array(robot.link_pose(start, self.frame)) for _ in range(2))
         self._J = np.array(robot.jacobian(start, self.frame, self.reference_frame))
@@ -291,7 +303,18 @@ class CartesianImpedance:
         self._impedance = bound(
             _impedance,
             *(*K, D_0, Kp, Kd, turns(robot), farthest, float(ratio), self.reference_frame == 'local'),
-            *(self._T, self._T_d, self._J, self._M_inv, np.zeros((6, n)), *square, *six, *np.zeros((3, n))),
+            *(
+                wrench.now,
+                wrench.fastest,
+                self._T,
+                self._T_d,
+                self._J,
+                self._M_inv,
+                np.zeros((6, n)),
+                *square,
+                *six,
+                *np.zeros((3, n)),
+            ),
             then=(np.zeros(n),) * 6,
         )
         soft = impedance.soft_limits or SoftLimits(robot, [0.0], [0.0])

@@ -5,8 +5,8 @@ What ``gain_limits`` says holds for the matrices of the joints that the impedanc
     D_q = J' D J + N' Kd N     and     K_q = J' K J + N' Kp N:
 
 the largest eigenvalue of T M^-1 D_q has to be below 2, and T / 2 x' K_q x below x' D_q x for every x, where viscous
-friction of the joints counts as D_q. The dampers of soft limits are added to D_q; with the first condition their own
-springs fulfil the second one.
+friction of the joints counts as D_q. The dampers of soft limits are added to D_q, and those as which a commanded wrench
+acts; with the first condition the springs of soft limits fulfil the second one.
 
 The limit of a stiffness K holds for each softer one, where z >= 1/2: D_q is less then, so the first condition stays.
 With it the frequencies w of the vibrations have T 2 z w < 2, and the second one, T w < 4 z, follows.
@@ -58,14 +58,14 @@ class ImpedanceLimit:
         self._K, self._D_0 = matrix_of('stiffness', impedance.stiffness), matrix_of('damping', impedance.damping)
         self._G, self._ratio = root_of(self._K), impedance.damping_ratio
         self._Kp, self._Kd = np.array(impedance.posture_stiffness, float), np.array(impedance.posture_damping, float)
-        self._soft_limits = impedance.soft_limits
+        self._soft_limits, self._wrench = impedance.soft_limits, impedance.wrench
         q = lightest_configurations(robot, self._eigenvalues)
         stiffness, damping, M_inverse = self._of_joints(q)
         self._eigenvalue = float(_largest(damping, M_inverse).max())
-        self._with_soft_limits = float(self._eigenvalues(q).max())
+        self._in_all = float(self._eigenvalues(q).max())
         damping = damping + np.diag(robot.friction.viscous)
         self._spring = max(map(_largest_of_springs, stiffness, damping))
-        self.period = min(LIMIT / each if each else np.inf for each in (self._with_soft_limits, self._spring))
+        self.period = min(LIMIT / each if each else np.inf for each in (self._in_all, self._spring))
 
     def fault(self, period: float) -> str:
         """Return why the impedance is refused at a sampling ``period`` (s), '' if it is not."""
@@ -79,9 +79,10 @@ class ImpedanceLimit:
         rate = f'a rate above {1.0 / self.period:.4g} Hz'
         if max(self._eigenvalue, self._spring) * period < LIMIT:
             return (
-                f'soft_limit_torque: at {1.0 / period:.4g} Hz damping times period over inertia is '
-                f'{period * self._with_soft_limits:.3g} with that of the soft limits, and sampled control is unstable '
-                f'from {LIMIT:g} on; lower it, raise soft_limit_distance, or use {rate}'
+                f'soft_limit_torque, force_limit, moment_limit: at {1.0 / period:.4g} Hz damping times period over '
+                f'inertia is {period * self._in_all:.3g} with that of soft limits and of a wrench above the speed '
+                f'limits, and sampled control is unstable from {LIMIT:g} on; lower them, raise soft_limit_distance or '
+                f'the speed limits, or use {rate}'
             )
         if self._eigenvalue >= self._spring:
             return (
@@ -97,8 +98,11 @@ class ImpedanceLimit:
         )
 
     def _eigenvalues(self, q: np.ndarray) -> np.ndarray:
-        """Return the largest eigenvalue of M^-1 D_q with soft limits (count,), 1/s, at positions (count, n)."""
+        """Return the largest eigenvalue of M^-1 D_q (count,), 1/s, with all dampers, at positions (count, n)."""
         _, damping, M_inverse = self._of_joints(q)
+        if self._wrench is not None:
+            J = self._robot.jacobian(q, self._frame)
+            damping = damping + np.swapaxes(J, 1, 2) * self._wrench.damping @ J
         if self._soft_limits is not None:
             damping = damping + self._soft_limits.damping(M_inverse)[:, None] * np.eye(self._robot.nv)
         return _largest(damping, M_inverse)

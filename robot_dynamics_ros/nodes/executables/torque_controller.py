@@ -23,8 +23,9 @@ class TorqueController(BaseNode):
     Without a trajectory, or before it begins, it holds the measured position by PD + gravity. In pd_feedforward it
     follows only while a feedforward torque belongs to the state, by stamp and within ``feedforward_age_limit``, and
     its info fits. In cartesian_impedance a frame is held and led instead of the joints, also to the poses on
-    ``target_pose`` and by the velocities on ``target_twist``. The action ``~/follow_joint_trajectory`` has a trajectory
-    followed, too. Law and gains may be changed while the node is inactive.
+    ``target_pose`` and by the velocities on ``target_twist``, and presses with ``target_wrench``. The action
+    ``~/follow_joint_trajectory`` has a trajectory followed, too. Law and gains may be changed while the node is
+    inactive.
     """
 
     def __init__(self, **options):
@@ -50,7 +51,7 @@ class TorqueController(BaseNode):
             )
         law = ControllerLaw(self, arm)
         output = CommandArray(self, arm, 'effort_commands')
-        trajectory = TrajectoryInput(self, law.follower, poses=law.target_poses)
+        trajectory = TrajectoryInput(self, law.follower, law.stopped, law.target_poses)
         state, tolerance = lambda: law.state, self.value('start_tolerance')
         goals = GoalArm(self.robot, trajectory, law.follower, law.desired, state, law.refuses_goals, tolerance)
         return ControlLoop(

@@ -11,8 +11,8 @@ from robot_dynamics_ros.control.trajectories.pose_stream import PoseStream
 from robot_dynamics_ros.control.trajectories.twisted_pose import TwistedPose
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints
+from robot_dynamics_ros.messages.spatial_vector import SpatialVector
 from robot_dynamics_ros.messages.target_pose import TargetPose
-from robot_dynamics_ros.messages.target_twist import TargetTwist
 
 POSE, TWIST = 'target_pose', 'target_twist'
 TOPICS = {POSE: PoseStamped, TWIST: TwistStamped}
@@ -81,11 +81,11 @@ class TargetPoses:
 
     def _of_twist(self, data: bytes) -> TrajectoryPoints:
         stream, twisted = self._taken()
-        target = TargetTwist.read(self._robot.link_names[0], self._frame, data)
+        target = SpatialVector.read('twist', self._robot.link_names[0], self._frame, data)
         now = self._now(target.stamp)
         leading = self._led(now)
         reference, measured = (self._robot.link_pose(q, self._frame) for q in (leading.reference[0], leading.measured))
-        pose = twisted.moved(target.twist, target.is_local, target.stamp or now, reference, measured)
+        pose = twisted.moved(target.vector, target.is_local, target.stamp or now, reference, measured)
         found = self._to(stream, pose, target.stamp, now, leading)
         twisted.keep(pose)
         return found

@@ -14,6 +14,7 @@ from robot_dynamics_ros.control.laws.cartesian_impedance import (
     Impedance,
     check_posture,
 )
+from robot_dynamics_ros.control.laws.commanded_wrench import CommandedWrench, WrenchLaw
 from robot_dynamics_ros.control.laws.gain_limits import NOT_STATED, PeriodLimit, SampledLaw, SamplingLimit, check_stated
 from robot_dynamics_ros.control.laws.hold_position import HoldPosition
 from robot_dynamics_ros.control.laws.impedance_limits import ImpedanceLimit
@@ -28,6 +29,7 @@ from robot_dynamics_ros.nodes.inputs.feedforward_input import FeedforwardInput
 from robot_dynamics_ros.nodes.inputs.held_topic import HeldPublisher
 from robot_dynamics_ros.nodes.inputs.stiffness_input import StiffnessInput
 from robot_dynamics_ros.nodes.inputs.target_poses import Leading, TargetPoses
+from robot_dynamics_ros.nodes.inputs.wrench_input import WrenchInput
 from robot_dynamics_ros.nodes.tasks.controlled_arm import ControlledArm
 
 OF_AXES = 'translational_stiffness', 'rotational_stiffness', 'translational_damping', 'rotational_damping'
@@ -56,10 +58,12 @@ class ControllerLaw:
         self.feedforward = FeedforwardInput(node, arm, age_limit, self.desired, limits)
         self.target_poses = TargetPoses(node, arm.robot, self._leading)
         self._stiffness_input = StiffnessInput(node)
+        self._wrench_input = WrenchInput(node, arm.robot.link_names[0])
         self.fields: dict[str, str] = {}
         self._adaptation: Adaptation | None = None
         self._stiffness: Stiffness | None = None
         self._soft_limits: SoftLimits | None = None
+        self._wrench: CommandedWrench | None = None
         self._limit: PeriodLimit | None = None
 
     def make(self) -> Law:
@@ -69,17 +73,18 @@ class ControllerLaw:
         for gain, values in zip(('stiffness', 'damping'), gains, strict=True):
             check_stated(gain, values)
         make = {ADAPTIVE: self._adaptive, IMPEDANCE: self._cartesian}.get(name, self._fixed)
-        self._adaptation = self._stiffness = self._soft_limits = None
+        self._adaptation = self._stiffness = self._soft_limits = self._wrench = None
         control, hold, limit = make(name, gains)
         self._limit = limit
         self.fields['control law'], self.fields['period limit of the gains, s'] = name, f'{limit.period:.4g}'
         self.follower.plan = None  # that of an activation before leads nothing
         if name == IMPEDANCE:
-            speed = node.value('translational_speed_limit'), node.value('rotational_speed_limit')
+            speed = self._speed()
             limits = self.follower.start.limits
             self.target_poses.renew(node.value('impedance_frame'), speed, limits, self._farthest())
         else:
             self.target_poses.refuse()
+        self._wrench_input.renew(self._wrench, node.value('impedance_frame') or self._arm.robot.link_names[-1])
         self._stiffness_input.renew(self._stiffness, self._axes(), node.value('damping_ratio'))
         self.feedforward.reset()  # torques received before the activation are dropped
         source = self.feedforward if name == 'pd_feedforward' else None
@@ -92,8 +97,9 @@ class ControllerLaw:
         law: Law = following
         if self._adaptation:
             law = AdaptiveLaw(following, self._adaptation)
-        elif self._stiffness and self._soft_limits:
-            law = SoftLimitedLaw(VariableStiffnessLaw(following, self._stiffness), self._soft_limits)
+        elif self._stiffness and self._soft_limits and self._wrench:
+            law = WrenchLaw(VariableStiffnessLaw(following, self._stiffness), self._wrench)
+            law = SoftLimitedLaw(law, self._soft_limits)
         rate = node.value('state_rate')
         if not rate:
             return SampledLaw(law, limit, node.refuse)
@@ -136,6 +142,10 @@ class ControllerLaw:
             return ''
         return 'control_law pd_feedforward: feedforward_node would not follow a goal; send it on joint_trajectory'
 
+    def stopped(self) -> None:
+        """Know that a stop has come: nothing is pushed any more."""
+        self._wrench_input.end()
+
     def continue_from(self, before: 'ControllerLaw') -> None:
         """Hold the arm where ``before`` does, of another description, or where its trajectory came to rest."""
         self._position.continue_from(before._position)
@@ -157,6 +167,7 @@ class ControllerLaw:
             **self.feedforward.report(),
             **self.target_poses.report(),
             **self._stiffness_input.report(),
+            **self._wrench_input.report(),
             'joints at a soft limit': ' '.join(name for name, torque in pushed if torque),
             **adapted,
         }
@@ -166,7 +177,7 @@ class ControllerLaw:
         if self._adaptation:
             return self._adaptation.warnings()
         if self._stiffness:
-            return self._stiffness_input.warnings()
+            return self._stiffness_input.warnings() + self._wrench_input.warnings()
         if self.fields['control law'] != 'pd_feedforward':
             return []
         return self.feedforward.warnings() + self._held.warnings(self.feedforward.producers.nodes)
@@ -195,6 +206,8 @@ class ControllerLaw:
             check_of_axes(parameter, values)
         distance, torque = node.value('soft_limit_distance'), node.value('soft_limit_torque')
         soft_limits = self._soft_limits = SoftLimits(arm.robot, distance, torque)
+        largest = node.value('moment_limit'), node.value('force_limit')
+        wrench = self._wrench = CommandedWrench(largest, self._speed()[::-1], node.value('wrench_ramp_time'))
         impedance = Impedance(
             [*of_axes['rotational_stiffness'], *of_axes['translational_stiffness']],
             *gains,
@@ -204,6 +217,7 @@ class ControllerLaw:
             node.value('reference_frame'),
             self._farthest(),
             soft_limits,
+            wrench,
         )
         check_posture(arm.robot, impedance)
         limits = node.value('stiffness_ramp_time'), node.value('stiffness_energy_limit')
@@ -213,6 +227,10 @@ class ControllerLaw:
             arm.blended(lambda robot: CartesianHold(robot, impedance, terms, stiffness)),
             ImpedanceLimit(arm.robot, impedance),
         )
+
+    def _speed(self) -> tuple[float, float]:
+        """Return the speed limits of translation (m/s) and rotation (rad/s)."""
+        return self._node.value('translational_speed_limit'), self._node.value('rotational_speed_limit')
 
     def _farthest(self) -> tuple[float, float]:
         """Return the largest error of rotation (rad) and translation (m) for the springs."""

@@ -171,7 +171,9 @@ def test_the_limit_of_sampling_holds_for_soft_limits_and_names_them():
     without, limit = ImpedanceLimit(arm, impedance), ImpedanceLimit(arm, impedance._replace(soft_limits=soft))
     assert limit.period < 0.9 * without.period
     assert limit.fault(0.99 * limit.period) == ''
-    assert limit.fault(0.5 * (limit.period + without.period)).startswith('soft_limit_torque: at ')
+    assert limit.fault(0.5 * (limit.period + without.period)).startswith(
+        'soft_limit_torque, force_limit, moment_limit: at '
+    )
     assert limit.fault(1.2 * without.period).startswith('translational_stiffness, ')
     largest = {0.98: 0.0, 3.0: 0.0}
     for q in rng.uniform(-2.5, 2.5, (200, 6)):

@@ -166,6 +166,7 @@ WHEN = {
     **dict.fromkeys(('translational_damping', 'rotational_damping'), 'at the next activation'),
     **dict.fromkeys(('translational_error_limit', 'rotational_error_limit'), 'at the next activation'),
     **dict.fromkeys(('translational_speed_limit', 'rotational_speed_limit'), 'at the next activation'),
+    **dict.fromkeys(('force_limit', 'moment_limit', 'wrench_ramp_time'), 'at the next activation'),
     **dict.fromkeys(('soft_limit_distance', 'soft_limit_torque'), 'at the next activation'),
     **dict.fromkeys(('stiffness_ramp_time', 'stiffness_energy_limit'), 'at the next activation'),
     **dict.fromkeys(('autostart', 'description_topic'), 'at the next start of the process'),

@@ -5,6 +5,7 @@ TYPES = {
     'joint_trajectory': 'trajectory_msgs/msg/JointTrajectory',
     'target_pose': 'geometry_msgs/msg/PoseStamped',
     'target_twist': 'geometry_msgs/msg/TwistStamped',
+    'target_wrench': 'geometry_msgs/msg/WrenchStamped',
     'target_stiffness': 'geometry_msgs/msg/WrenchStamped',
     'feedforward_torque': 'sensor_msgs/msg/JointState',
     'feedforward_torque/commands': 'std_msgs/msg/Float64MultiArray',

@@ -1,0 +1,133 @@
+"""A wrench that a Cartesian impedance adds at its frame, as a press against a table: tau = J' s w.
+
+w follows the wanted wrench evenly, and falls to zero where nobody has wanted one for a while. Along the way of the
+frame it is reduced by its speed v_w = v w / |w|, so that it makes no frame fast that nothing holds:
+
+    s = min(1, max(0, 2 - v_w / v_max)),
+
+for force and moment each: all of it up to v_max, none from twice v_max on. In between it acts as a damper of
+|w| / v_max.
+"""
+
+import numpy as np
+
+from robot_dynamics_ros import validation
+from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.law import INTERRUPTION, Law, MeasuredState, Result, WrappingLaw
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.jit.kinds import Matrix, Vector
+
+AGE_NS = 250_000_000
+"""ns for which a wanted wrench counts."""
+NAMES = 'moment', 'force'
+
+
+@kernel
+def add_wrench(w, fastest, T, local, v, F):
+    """Add s w to F (6), both rotation first, in the axes of the base, or of the frame at T (4, 4) where ``local``.
+
+    w (2, 6) has a wrench in the axes of the base, and one in those of the frame; v (6) is the frame's velocity in the
+    axes of F, ``fastest`` (2) are v_max of rotation and translation.
+    """
+    for part in range(2):
+        a = 3 * part
+        # w = w_base + R w_frame, or R' w_base + w_frame
+        if local:
+            x = w[1, a] + T[0, 0] * w[0, a] + T[1, 0] * w[0, a + 1] + T[2, 0] * w[0, a + 2]
+            y = w[1, a + 1] + T[0, 1] * w[0, a] + T[1, 1] * w[0, a + 1] + T[2, 1] * w[0, a + 2]
+            z = w[1, a + 2] + T[0, 2] * w[0, a] + T[1, 2] * w[0, a + 1] + T[2, 2] * w[0, a + 2]
+        else:
+            x = w[0, a] + T[0, 0] * w[1, a] + T[0, 1] * w[1, a + 1] + T[0, 2] * w[1, a + 2]
+            y = w[0, a + 1] + T[1, 0] * w[1, a] + T[1, 1] * w[1, a + 1] + T[1, 2] * w[1, a + 2]
+            z = w[0, a + 2] + T[2, 0] * w[1, a] + T[2, 1] * w[1, a + 1] + T[2, 2] * w[1, a + 2]
+        size = np.sqrt(x * x + y * y + z * z)
+        if size > 0.0:
+            # s = min(1, max(0, 2 - v w / |w| / v_max))
+            along = (v[a] * x + v[a + 1] * y + v[a + 2] * z) / size
+            s = min(1.0, max(0.0, 2.0 - along / fastest[part]))
+            F[a] += s * x
+            F[a + 1] += s * y
+            F[a + 2] += s * z
+
+
+@compiled(given='elapsed')
+def _approach(wanted: Matrix, rate: Vector, now: Matrix, elapsed: float) -> None:
+    """Move now (2, 6) to wanted (2, 6) by at most rate (2) times elapsed (s)."""
+    for row in range(2):
+        for k in range(6):
+            step = rate[k // 3] * elapsed
+            now[row, k] += min(max(wanted[row, k] - now[row, k], -step), step)
+
+
+class CommandedWrench:
+    """The wrench of a Cartesian impedance, zero until one is wanted; its laws share the arrays.
+
+    Parameters
+    ----------
+    largest : tuple of two floats
+        Largest moment (N m) and force (N); 0: none is taken.
+    fastest : tuple of two floats
+        v_max of rotation (rad/s) and translation (m/s).
+    ramp_time : float
+        Time from nothing to the largest, s.
+
+    Attributes
+    ----------
+    now : ndarray, (2, 6)
+        The wrench in force in the axes of the base, and that in the axes of the frame, rotation first: N m, N.
+    fastest : ndarray, (2,)
+        v_max.
+    damping : ndarray, (6,)
+        The largest damping as which it acts, N m s/rad and N s/m.
+    """
+
+    def __init__(self, largest: tuple[float, float], fastest: tuple[float, float], ramp_time: float = 1.0):
+        self._largest, self.fastest = np.array(largest), np.array(fastest)
+        self._wanted, self.now = np.zeros((2, 2, 6))
+        self._until = 0  # ns of the node's clock
+        self._approach = bound(_approach, self._wanted, self._largest / ramp_time, self.now, then=(0.0,))
+        self.damping = np.repeat(self._largest / self.fastest, 3)
+
+    def want(self, wrench, is_local: bool, now: int) -> None:
+        """Follow a ``wrench`` (6, rotation first; N m, N) from ``now`` (ns) on, for ``AGE_NS``.
+
+        It is in the axes of the frame where ``is_local``, else in those of the base. ArgumentError names a number that
+        is not finite, and a moment or force above the largest.
+        """
+        wrench = validation.finite('wrench', wrench, (6,))
+        for name, part, largest, unit in zip(NAMES, np.split(wrench, 2), self._largest, ('N m', 'N'), strict=True):
+            size = float(np.linalg.norm(part))
+            if size > largest:
+                raise ArgumentError(f'{name}: {size:.4g} {unit} is above {name}_limit, {largest:g} {unit}')
+        self._wanted[int(is_local)], self._wanted[int(not is_local)] = wrench, 0.0
+        self._until = now + AGE_NS
+
+    def end(self) -> None:
+        """Let the wrench fall to zero; any thread."""
+        self._until = 0
+
+    def elapse(self, time: float, now: int) -> None:
+        """Let ``time`` (s) pass up to ``now`` (ns)."""
+        if now > self._until:
+            self._wanted.fill(0.0)
+        self._approach(time)
+
+
+class WrenchLaw(WrappingLaw):
+    """A control law whose impedances share a ``CommandedWrench``; it lets the time of that pass."""
+
+    def __init__(self, law: Law, wrench: CommandedWrench):
+        """Wrap ``law``."""
+        super().__init__(law)
+        self._wrench = wrench
+
+    def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
+        """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
+        if state.resumed and state.pause > INTERRUPTION:
+            self._wrench.end()
+            self._wrench.now.fill(0.0)
+        # after a pause the arm has not seen the ramp: it goes on as in one period
+        self._wrench.elapse(min(state.elapsed, state.period) if state.resumed else state.elapsed, state.time)
+        return self._law.torque(state, out)

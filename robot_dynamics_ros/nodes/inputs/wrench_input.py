@@ -1,0 +1,64 @@
+"""Input of a wrench that a Cartesian impedance is to add at its frame."""
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+
+from robot_dynamics_ros.control.laws.commanded_wrench import AGE_NS, CommandedWrench
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.messages.spatial_vector import SpatialVector
+from robot_dynamics_ros.nodes.process.publishers import publishers_of, several
+
+TOPIC = 'target_wrench'
+
+
+class WrenchInput:
+    """Passes each wrench on ``target_wrench`` to the law; a wrong one is refused by name."""
+
+    def __init__(self, node, base: str):
+        """Subscribe for a BaseNode whose arm has this ``base`` link; its executor handles messages."""
+        self._node, self._base, self._frame, self._refused = node, base, '', ''
+        self._wrench: CommandedWrench | None = None
+        subscription = node.create_subscription(WrenchStamped, TOPIC, self._on_wrench, 1, raw=True)
+        node.resources.callback(node.destroy_subscription, subscription)
+
+    def renew(self, wrench: CommandedWrench | None, frame: str) -> None:
+        """Follow messages with ``wrench`` at ``frame``; None: the control law takes none."""
+        self._wrench, self._frame, self._refused = wrench, frame, ''
+
+    def end(self) -> None:
+        """Let the wrench fall to zero: a stop has come; any thread."""
+        if (wrench := self._wrench) is not None:
+            wrench.end()
+
+    def report(self) -> dict[str, str]:
+        """Return the wrench in force, and why a message was refused last, as fields of the diagnostics."""
+        parts = [['', '']] * 2
+        if self._wrench is not None:
+            parts = [[' '.join(f'{x:.4g}' for x in part) for part in np.split(row, 2)] for row in self._wrench.now]
+        return {
+            'force in force, axes of base; of frame, N': '; '.join(filter(None, (row[1] for row in parts))),
+            'moment in force, axes of base; of frame, N m': '; '.join(filter(None, (row[0] for row in parts))),
+            'wrench refused last': self._refused,
+        }
+
+    def warnings(self) -> list[str]:
+        """Return that several nodes send wrenches."""
+        nodes = publishers_of(self._node, TOPIC)
+        if len(nodes) > 1:
+            return [f'{several(nodes, TOPIC)}: the newest wrench counts, whoever sent it; stop the others']
+        return []
+
+    def _on_wrench(self, data: bytes) -> None:
+        try:
+            if not self._node.active:
+                raise ArgumentError(f'{self._node.get_name()} is not active')
+            if self._wrench is None:
+                raise ArgumentError('only control_law cartesian_impedance adds one')
+            found, now = SpatialVector.read('wrench', self._base, self._frame, data), self._node.get_clock().now()
+            late = now.nanoseconds - found.stamp if found.stamp else 0
+            if abs(late) > AGE_NS:
+                raise ArgumentError(f'its stamp is {abs(late) * 1e-9:.3f} s {"ahead" if late < 0 else "old"}')
+            self._wrench.want(found.vector, found.is_local, now.nanoseconds)
+        except DynamicsError as error:
+            self._refused = f'{TOPIC}: {error}'
+            self._node.refuse(self._refused)

@@ -1,0 +1,151 @@
+"""A commanded wrench: its torque by the textbook, its ramp and its end, and what it does to an arm in MuJoCo."""
+
+from support.control.impedance_plant import ImpedancePlant
+from support.robots.small_robots import AUBO, seven_joints
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.control.law import MeasuredState
+from robot_dynamics_ros.control.laws.cartesian_impedance import REFERENCE_FRAMES, CartesianHold, Impedance
+from robot_dynamics_ros.control.laws.commanded_wrench import AGE_NS, CommandedWrench, WrenchLaw
+from robot_dynamics_ros.control.laws.impedance_limits import ImpedanceLimit
+from robot_dynamics_ros.errors import ArgumentError
+
+LIMITS, SPEED = (5.0, 40.0), (0.8, 0.25)
+Q = np.array([0.3, -0.8, 1.1, 0.4, 0.9, 0.1])
+NOW = 1_700_000_000_000_000_000
+
+
+def pressing(wrench, is_local=False) -> CommandedWrench:
+    """Return a wrench that is in force."""
+    found = CommandedWrench(LIMITS, SPEED)
+    found.want(wrench, is_local, NOW)
+    found.elapse(9.0, NOW)
+    return found
+
+
+def hold_of(arm, wrench, stiffness=np.zeros(6), reference_frame='local_world_aligned', posture=0.0):  # noqa: B008
+    gains = np.full((2, arm.nv), posture)
+    return CartesianHold(arm, Impedance(stiffness, *gains, reference_frame=reference_frame, wrench=wrench))
+
+
+@pytest.mark.parametrize('is_local', [False, True])
+@pytest.mark.parametrize('reference_frame', REFERENCE_FRAMES)
+@pytest.mark.parametrize('arm', [AUBO, seven_joints()], ids=['six joints', 'seven joints'])
+def test_it_adds_the_torque_of_a_wrench_that_is_less_at_speed(arm, reference_frame, is_local):
+    rng, n = np.random.default_rng(6), arm.nv
+    stiffness = np.array([20.0, 30.0, 40.0, 300.0, 400.0, 500.0])
+    seen = set()
+    for _ in range(60):
+        w = np.concatenate([rng.uniform(-2.0, 2.0, 3), rng.uniform(-20.0, 20.0, 3)])
+        q, away, qd = rng.uniform(-1.4, 1.4, (3, n)) * np.array([[1.0], [0.1], [rng.choice([0.0, 0.2, 1.5])]])
+        out, without = np.empty((2, n))
+        hold_of(arm, pressing(w, is_local), stiffness, reference_frame).torque(q, qd, q + away, out)
+        hold_of(arm, None, stiffness, reference_frame).torque(q, qd, q + away, without)
+        R, J = arm.link_pose(q, arm.link_names[-1])[:3, :3], arm.jacobian(q, arm.link_names[-1])
+        expected = np.zeros(6)
+        for k, (part, v) in enumerate(zip(np.split(w, 2), np.split(J @ qd, 2), strict=True)):
+            force = R @ part if is_local else part
+            share = np.clip(2.0 - v @ force / np.linalg.norm(force) / SPEED[k], 0.0, 1.0)
+            expected[3 * k : 3 * k + 3] = share * force
+            seen.add('all' if share == 1.0 else 'none' if share == 0.0 else 'less')
+        np.testing.assert_allclose(out - without, J.T @ expected, atol=1e-9)
+    assert seen == {'all', 'none', 'less'}
+
+
+def test_it_grows_and_falls_evenly_and_ends_where_nobody_wants_it():
+    wrench = CommandedWrench(LIMITS, SPEED, ramp_time=0.5)
+    wanted = np.array([0.0, 5.0, 0.0, 0.0, 0.0, -40.0])
+    wrench.want(wanted, True, NOW)
+    for k in range(1, 13):
+        wrench.elapse(0.05, NOW)
+        np.testing.assert_allclose(wrench.now, [np.zeros(6), min(1.0, 0.1 * k) * wanted], atol=1e-12)
+    # in other axes one falls as the other grows
+    wrench.want(0.5 * wanted, False, NOW)
+    wrench.elapse(0.1, NOW)
+    np.testing.assert_allclose(wrench.now, [0.2 * wanted, 0.8 * wanted], atol=1e-12)
+    wrench.elapse(0.05, NOW + AGE_NS)
+    np.testing.assert_allclose(wrench.now[0], 0.3 * wanted, atol=1e-12)
+    wrench.elapse(0.1, NOW + AGE_NS + 1)
+    np.testing.assert_allclose(wrench.now[0], 0.1 * wanted, atol=1e-12)
+    wrench.want(wanted, False, NOW)
+    wrench.elapse(9.0, NOW)
+    wrench.end()
+    wrench.elapse(0.1, NOW)
+    np.testing.assert_allclose(wrench.now[0], 0.8 * wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ('wrench', 'reason'),
+    [
+        ([0.0, 4.0, 3.1, 0.0, 0.0, 0.0], '^moment: 5.061 N m is above moment_limit, 5 N m'),
+        ([0.0, 0.0, 0.0, 30.0, 0.0, -30.0], '^force: 42.43 N is above force_limit, 40 N'),
+        ([0.0, 0.0, 0.0, 0.0, np.nan, 0.0], r'^wrench\[4\]: nan is not finite'),
+        ([1.0], '^wrench: expected'),
+    ],
+)
+def test_a_wrong_one_is_refused_by_name_and_the_one_before_stays(wrench, reason):
+    commanded = pressing([1.0, 0.0, 0.0, 2.0, 0.0, 0.0])
+    with pytest.raises(ArgumentError, match=reason):
+        commanded.want(wrench, False, NOW)
+    commanded.elapse(1.0, NOW)
+    assert commanded.now[0].tolist() == [1.0, 0.0, 0.0, 2.0, 0.0, 0.0]
+
+
+class Law:
+    """Computes no torque."""
+
+    def torque(self, state, out):
+        return None
+
+
+@pytest.mark.parametrize(
+    ('resumed', 'pause', 'left'), [(False, 0.1, 0.9), (True, 0.9, 0.992), (True, 1.1, 0.0), (True, np.inf, 0.0)]
+)
+def test_after_a_pause_it_goes_on_as_in_one_period_and_after_a_long_one_there_is_none(resumed, pause, left):
+    wrench, state = pressing([0.0, 0.0, 0.0, 40.0, 0.0, 0.0]), MeasuredState(*np.zeros((2, 6)))
+    wrench.end()
+    state.resumed, state.pause, state.elapsed, state.period, state.time = resumed, pause, min(pause, 1.0), 0.008, NOW
+    WrenchLaw(Law(), wrench).torque(state, np.empty(6))
+    assert wrench.now[0, 3] == pytest.approx(40.0 * left)
+
+
+def test_the_limit_of_sampling_counts_it_as_a_damper():
+    impedance = Impedance([20.0, 20.0, 20.0, 300.0, 300.0, 300.0], *np.zeros((2, 6)))
+    limits = [ImpedanceLimit(AUBO, impedance._replace(wrench=it)) for it in (None, CommandedWrench(LIMITS, SPEED))]
+    assert limits[1].period < 0.9 * limits[0].period
+    # as dampers that are stated would be, of which the wrench does not know
+    stated = Impedance([0.0] * 6, *np.zeros((2, 6)), damping=np.repeat(np.array(LIMITS) / SPEED, 3))
+    alone = ImpedanceLimit(AUBO, Impedance([0.0] * 6, *np.zeros((2, 6)), wrench=CommandedWrench(LIMITS, SPEED)))
+    assert alone.period == pytest.approx(ImpedanceLimit(AUBO, stated).period, rel=1e-6)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('arm', [AUBO, seven_joints()], ids=['six joints', 'seven joints'])
+def test_a_frame_that_nothing_holds_is_pushed_no_faster_than_twice_the_limit(arm):
+    """In MuJoCo, along an axis without spring and damper."""
+    q, stiffness = np.r_[Q, 0.2][: arm.nv], np.array([40.0, 40.0, 40.0, 800.0, 0.0, 800.0])
+    plant = ImpedancePlant(arm, hold_of(arm, pressing([0.0, 0.0, 0.0, 0.0, -30.0, 0.0]), stiffness, posture=1.0), q)
+    speeds = []
+    for _ in range(500):
+        plant.step()
+        speeds.append(-plant.twist()[4])
+    assert 1.8 * SPEED[1] < max(speeds) < 2.0 * SPEED[1]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('arm', [AUBO, seven_joints()], ids=['six joints', 'seven joints'])
+def test_against_a_wall_the_force_is_the_commanded_one(arm):
+    """In MuJoCo, along an axis without spring: the frame goes 5 mm to a wall of 1e4 N/m, and presses."""
+    q, stiffness = np.r_[Q, 0.2][: arm.nv], np.array([40.0, 40.0, 40.0, 800.0, 800.0, 0.0])
+    damping = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 60.0])
+    gains = np.full((2, arm.nv), 1.0)
+    wrench = pressing([0.0, 0.0, 0.0, 0.0, 0.0, -20.0])
+    law = CartesianHold(arm, Impedance(stiffness, *gains, damping=damping, wrench=wrench))
+    plant, pressed = ImpedancePlant(arm, law, q), 0.0
+    for _ in range(4000):
+        depth = -plant.error()[5] - 0.005
+        pressed = max(0.0, 1e4 * depth - 50.0 * plant.twist()[5]) if depth > 0.0 else 0.0
+        plant.step(pressed * np.eye(6)[5])
+    assert pressed == pytest.approx(20.0, rel=0.02)
