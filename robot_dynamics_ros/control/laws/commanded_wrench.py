@@ -13,7 +13,6 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
-from robot_dynamics_ros.control.law import INTERRUPTION, Law, MeasuredState, Result, WrappingLaw
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import kernel
@@ -108,26 +107,13 @@ class CommandedWrench:
         """Let the wrench fall to zero; any thread."""
         self._until = 0
 
+    def begin_anew(self) -> None:
+        """Be zero at once: the arm does not feel the wrench any more, or not yet."""
+        self._until = 0
+        self.now.fill(0.0)
+
     def elapse(self, time: float, now: int) -> None:
         """Let ``time`` (s) pass up to ``now`` (ns)."""
         if now > self._until:
             self._wanted.fill(0.0)
         self._approach(time)
-
-
-class WrenchLaw(WrappingLaw):
-    """A control law whose impedances share a ``CommandedWrench``; it lets the time of that pass."""
-
-    def __init__(self, law: Law, wrench: CommandedWrench):
-        """Wrap ``law``."""
-        super().__init__(law)
-        self._wrench = wrench
-
-    def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
-        """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
-        if state.resumed and state.pause > INTERRUPTION:
-            self._wrench.end()
-            self._wrench.now.fill(0.0)
-        # after a pause the arm has not seen the ramp: it goes on as in one period
-        self._wrench.elapse(min(state.elapsed, state.period) if state.resumed else state.elapsed, state.time)
-        return self._law.torque(state, out)

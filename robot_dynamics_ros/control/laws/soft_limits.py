@@ -15,7 +15,6 @@ spring is not compressed while it moves, so it gives no energy.
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.control.law import INTERRUPTION, Law, MeasuredState, Result, WrappingLaw
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
@@ -106,18 +105,3 @@ class SoftLimits:
     def damping(self, M_inverse: np.ndarray) -> np.ndarray:
         """Return D (..., n), N m s/rad, for M^-1 (..., n, n)."""
         return 2.0 * np.sqrt(self.stiffness / np.diagonal(M_inverse, axis1=-2, axis2=-1))
-
-
-class SoftLimitedLaw(WrappingLaw):
-    """A control law whose impedances share ``SoftLimits``, which begin anew where the arm is first held, or again."""
-
-    def __init__(self, law: Law, soft_limits: SoftLimits):
-        """Wrap ``law``."""
-        super().__init__(law)
-        self._soft_limits = soft_limits
-
-    def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
-        """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
-        if state.resumed and state.pause > INTERRUPTION:
-            self._soft_limits.begin_anew()
-        return self._law.torque(state, out)

@@ -17,7 +17,6 @@ Ferraguti, Secchi & Fantuzzi 2013, A tank-based approach to impedance control wi
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.control.law import Law, MeasuredState, Result, WrappingLaw
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.decorators import kernel
 
@@ -131,21 +130,6 @@ class Stiffness:
         self.K[:], self.G[:] = np.diag(now), np.diag(np.sqrt(now))
         self.wanted[:] = np.minimum(before.wanted, self._largest)
         self.tank[0], self.taken[:] = min(before.tank[0], self.tank[1]), before.taken
-
-
-class VariableStiffnessLaw(WrappingLaw):
-    """A control law whose impedances share a ``Stiffness``; it lets the time of that pass."""
-
-    def __init__(self, law: Law, stiffness: Stiffness):
-        """Wrap ``law``."""
-        super().__init__(law)
-        self._stiffness = stiffness
-
-    def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
-        """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
-        # after a pause the arm has not seen the ramp: it goes on as in one period
-        self._stiffness.elapse(min(state.elapsed, state.period) if state.resumed else state.elapsed)
-        return self._law.torque(state, out)
 
 
 def matrix_of(name: str, values) -> np.ndarray:

@@ -14,14 +14,15 @@ from robot_dynamics_ros.control.laws.cartesian_impedance import (
     Impedance,
     check_posture,
 )
-from robot_dynamics_ros.control.laws.commanded_wrench import CommandedWrench, WrenchLaw
+from robot_dynamics_ros.control.laws.commanded_wrench import CommandedWrench
 from robot_dynamics_ros.control.laws.gain_limits import NOT_STATED, PeriodLimit, SampledLaw, SamplingLimit, check_stated
 from robot_dynamics_ros.control.laws.hold_position import HoldPosition
+from robot_dynamics_ros.control.laws.impedance_law import ImpedanceLaw
 from robot_dynamics_ros.control.laws.impedance_limits import ImpedanceLimit
 from robot_dynamics_ros.control.laws.joint_space_control import Hold, JointSpaceControl, gains
 from robot_dynamics_ros.control.laws.joint_space_law import JointSpaceLaw
-from robot_dynamics_ros.control.laws.soft_limits import SoftLimitedLaw, SoftLimits
-from robot_dynamics_ros.control.laws.stiffness import Stiffness, VariableStiffnessLaw
+from robot_dynamics_ros.control.laws.soft_limits import SoftLimits
+from robot_dynamics_ros.control.laws.stiffness import Stiffness
 from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender
 from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError
@@ -98,8 +99,7 @@ class ControllerLaw:
         if self._adaptation:
             law = AdaptiveLaw(following, self._adaptation)
         elif self._stiffness and self._soft_limits and self._wrench:
-            law = WrenchLaw(VariableStiffnessLaw(following, self._stiffness), self._wrench)
-            law = SoftLimitedLaw(law, self._soft_limits)
+            law = ImpedanceLaw(following, self._stiffness, self._soft_limits, self._wrench)
         rate = node.value('state_rate')
         if not rate:
             return SampledLaw(law, limit, node.refuse)

@@ -6,9 +6,8 @@ from support.robots.small_robots import AUBO, seven_joints
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.law import MeasuredState
 from robot_dynamics_ros.control.laws.cartesian_impedance import REFERENCE_FRAMES, CartesianHold, Impedance
-from robot_dynamics_ros.control.laws.commanded_wrench import AGE_NS, CommandedWrench, WrenchLaw
+from robot_dynamics_ros.control.laws.commanded_wrench import AGE_NS, CommandedWrench
 from robot_dynamics_ros.control.laws.impedance_limits import ImpedanceLimit
 from robot_dynamics_ros.errors import ArgumentError
 
@@ -91,24 +90,6 @@ def test_a_wrong_one_is_refused_by_name_and_the_one_before_stays(wrench, reason)
         commanded.want(wrench, False, NOW)
     commanded.elapse(1.0, NOW)
     assert commanded.now[0].tolist() == [1.0, 0.0, 0.0, 2.0, 0.0, 0.0]
-
-
-class Law:
-    """Computes no torque."""
-
-    def torque(self, state, out):
-        return None
-
-
-@pytest.mark.parametrize(
-    ('resumed', 'pause', 'left'), [(False, 0.1, 0.9), (True, 0.9, 0.992), (True, 1.1, 0.0), (True, np.inf, 0.0)]
-)
-def test_after_a_pause_it_goes_on_as_in_one_period_and_after_a_long_one_there_is_none(resumed, pause, left):
-    wrench, state = pressing([0.0, 0.0, 0.0, 40.0, 0.0, 0.0]), MeasuredState(*np.zeros((2, 6)))
-    wrench.end()
-    state.resumed, state.pause, state.elapsed, state.period, state.time = resumed, pause, min(pause, 1.0), 0.008, NOW
-    WrenchLaw(Law(), wrench).torque(state, np.empty(6))
-    assert wrench.now[0, 3] == pytest.approx(40.0 * left)
 
 
 def test_the_limit_of_sampling_counts_it_as_a_damper():

@@ -6,10 +6,9 @@ from support.robots.small_robots import AUBO, mixed, one
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.law import MeasuredState
 from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianHold, Impedance
 from robot_dynamics_ros.control.laws.impedance_limits import ImpedanceLimit
-from robot_dynamics_ros.control.laws.soft_limits import SoftLimitedLaw, SoftLimits
+from robot_dynamics_ros.control.laws.soft_limits import SoftLimits
 from robot_dynamics_ros.errors import ArgumentError
 
 STILL = np.zeros(6)
@@ -72,22 +71,6 @@ def test_a_joint_that_is_first_held_within_the_distance_is_not_pushed_out(sign):
     assert torque(-0.3) == pytest.approx(-0.1 * 15.0 / 0.4) and torque(0.2) == pytest.approx(-15.0)
     soft.begin_anew()
     assert torque(0.2) == 0.0 and torque(0.3) == pytest.approx(-0.1 * 15.0 / 0.4)
-
-
-class Law:
-    """Computes no torque."""
-
-    def torque(self, state, out):
-        return None
-
-
-@pytest.mark.parametrize(('resumed', 'pause', 'anew'), [(True, np.inf, True), (True, 0.9, False), (False, 2.0, False)])
-def test_springs_begin_anew_where_the_position_of_the_arm_is_measured_anew(resumed, pause, anew):
-    soft, state = SoftLimits(ONE, [0.4], [15.0]), MeasuredState(*np.zeros((2, 1)))
-    soft.lower[:], soft.upper[:] = -0.2, 1.2
-    state.resumed, state.pause = resumed, pause
-    SoftLimitedLaw(Law(), soft).torque(state, np.empty(1))
-    assert np.isnan([soft.lower, soft.upper]).all() == anew
 
 
 def test_soft_limits_give_back_no_more_than_they_took():

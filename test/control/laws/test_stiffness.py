@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros.control.law import MeasuredState
 from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianHold, CartesianImpedance, Impedance
-from robot_dynamics_ros.control.laws.stiffness import Stiffness, VariableStiffnessLaw
+from robot_dynamics_ros.control.laws.stiffness import Stiffness
 from robot_dynamics_ros.errors import ArgumentError
 
 LARGEST = np.array([20.0, 30.0, 40.0, 500.0, 800.0, 1000.0])
@@ -230,21 +229,6 @@ def test_a_reference_that_moves_gives_no_energy_and_dampers_that_brake_the_arm_d
             stiffness.elapse(0.01)
             law.torque(Q, qd, (Q, np.full(6, qd_desired), STILL), None, out)
         assert stiffness.tank[0] == (0.2 if gives else 0.1)
-
-
-class Law:
-    """Computes no torque."""
-
-    def torque(self, state, out):
-        return None
-
-
-@pytest.mark.parametrize(('resumed', 'expected'), [(False, 0.3), (True, 0.004)])
-def test_after_a_pause_the_ramp_goes_on_as_in_one_period(resumed, expected):
-    stiffness, state = Stiffness(LARGEST), MeasuredState(*np.zeros((2, 6)))
-    state.resumed, state.elapsed, state.period = resumed, 0.3, 0.004
-    VariableStiffnessLaw(Law(), stiffness).torque(state, np.empty(6))
-    assert stiffness.elapsed[0] == expected
 
 
 @pytest.mark.parametrize(
