@@ -4,7 +4,7 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
-from robot_dynamics_ros.control.law import INTERRUPTION_NS, Result
+from robot_dynamics_ros.control.law import INTERRUPTION, INTERRUPTION_NS, Result
 from robot_dynamics_ros.control.trajectories.lead import (
     BEGIN,
     JOIN,
@@ -96,12 +96,12 @@ class Followed:
         """Return whether it is a later point of the stream of ``before``."""
         return self.point is not None and before.point is not None and self.point.stream is before.point.stream
 
-    def is_late(self, stamp: int, is_newest: bool) -> bool:
-        """Return whether it would catch up with what it has missed in a pause of the states up to ``stamp`` (ns)."""
+    def is_late(self, stamp: int, pause: float, is_newest: bool) -> bool:
+        """Return whether it would catch up with what it missed in a ``pause`` (s) of states up to ``stamp`` (ns)."""
         if self.dropped is not None or self.is_replaced:
             return False
         if self.point is not None and self.point.period:
-            return is_newest and stamp - self.point.point.time > LONGEST_GAP_NS
+            return is_newest and (pause > INTERRUPTION or stamp - self.point.point.time > LONGEST_GAP_NS)
         return not self.begun and (self.keeps_speed or stamp - self.start > INTERRUPTION_NS)
 
     @property

@@ -41,8 +41,10 @@ SAMPLES = 24
 SHARES = np.linspace(0.0, 1.0, SAMPLES)[:, None]
 BEYOND, LEAST = 2.0, 0.3
 """Times the way to rest, on which an arm that follows a stream keeps this share of its manipulability."""
-FAST = 0.5
-"""Share of a joint's velocity limit up to which it may move faster, by its limit, than the link."""
+FAST, MUCH = 0.5, 3.0
+"""Share of its velocity limit up to which a joint may be faster, so many times, than the motion of the link needs."""
+SHORTEST = 0.01
+"""Lever of a link about a joint at least, m."""
 ROUNDING, LONGER, TRIES = 1.01, 1.15, 16
 """Times a limit that is none yet exceeded, by which a way that is too fast is made longer, and how often."""
 
@@ -89,11 +91,12 @@ class PoseStream:
         self._posture: np.ndarray | None = None
         self._is_far = True
         self._before: tuple[int, np.ndarray] | None = None  # when the last pose of a stream counted, and where it is
-        self._refused: int | None = None  # when the last pose counted, where it was refused
+        self._refused = 0  # when the last pose counted, where it was refused, ns
 
     def begin_anew(self) -> None:
         """Take the posture from the next pose on: the arm has been led otherwise; any thread."""
-        self._posture = self._before = self._refused = None
+        self._posture = self._before = None
+        self._refused = 0
 
     def points(self, pose, reference: np.ndarray, lag: float | None = None, time: int | None = None) -> PosePoints:
         """Return where the joints go for a pose, and when.
@@ -117,9 +120,10 @@ class PoseStream:
         try:
             found = self._points(pose, reference, lag, time)
         except ArgumentError:
-            self._refused = time
+            if time is not None:  # stamps may come out of order, and clocks may go back
+                self._refused = max(time, self._refused) if self._follows_refusal(time) else time
             raise
-        self._refused = None
+        self._refused = 0
         return found
 
     def _points(self, pose, reference: np.ndarray, lag: float | None, time: int | None) -> PosePoints:
@@ -137,7 +141,7 @@ class PoseStream:
             if time is not None:
                 self._check_rest(reference[0], q, time)
             return PosePoints(np.zeros(1), q[None])
-        if time is not None and self._refused is not None and 0 <= time - self._refused <= LONGEST_GAP_NS:
+        if time is not None and self._follows_refusal(time):
             raise ArgumentError(
                 f'poses before it were refused, and it is too far away to go on with them; wait for '
                 f'{LONGEST_GAP_NS * 1e-9:g} s to send one that is far away, or come nearer'
@@ -149,12 +153,26 @@ class PoseStream:
 
     def _check_joints(self, reference: np.ndarray) -> None:
         """Raise ArgumentError where a stream moves a joint fast and the link slowly, as near a singular position."""
-        share = (np.abs(reference[1]) / self._fastest).max()
-        if share > FAST and share > self._share_of_link(reference[0], reference[1]):
+        q, qd, _ = reference
+        share = np.abs(qd) / self._fastest
+        if share.max() <= FAST:
+            return
+        J = self._robot.jacobian(q, self._inverse.link)
+        levers = np.linalg.norm(J[3:], axis=0)
+        turns, r = J[:3].any(axis=0), max(levers.max(), SHORTEST)
+        # what a joint needs for the motion of the link at the end of the longest lever
+        rotation, translation = (np.linalg.norm(part) for part in np.split(J @ qd, 2))
+        usual = (rotation + translation / r) * np.where(turns, 1.0, r)
+        if (np.abs(qd) > MUCH * usual)[share > FAST].any():
+            share = share.max()
             raise ArgumentError(
                 f'{self._inverse.link!r} is led too fast near a singular position: a joint has {share:.0%} of its '
                 'velocity limit; lead the link there more slowly, or by one pose far away'
             )
+
+    def _follows_refusal(self, time: int) -> bool:
+        """Return whether a pose that counts at ``time`` (ns) goes on with one that was refused."""
+        return abs(time - self._refused) <= LONGEST_GAP_NS
 
     def _check_rest(self, start: np.ndarray, q: np.ndarray, time: int) -> None:
         """Raise ArgumentError where the arm, led from ``start`` to q at ``time``, would stop near a singular position.
@@ -202,11 +220,8 @@ class PoseStream:
 
     def _excess(self, q, qd, qdd=0.0) -> float:
         """Return the largest share of a limit that a motion (m, n) needs."""
-        of_joints = np.abs(qd) / self._fastest, np.abs(qdd) / self._steepest
-        return float(max(self._share_of_link(q, qd), *map(np.max, of_joints)))
-
-    def _share_of_link(self, q, qd) -> float:
-        """Return the largest share of its speed that the link has in a motion (..., n)."""
         twist = self._robot.jacobian(q, self._inverse.link) @ qd[..., None]
         rotation, translation = np.linalg.norm(twist.reshape(-1, 2, 3), axis=2).max(axis=0)
-        return float(max(translation / self._speed[0], rotation / self._speed[1]))
+        fastest, turning = self._speed
+        of_joints = np.abs(qd) / self._fastest, np.abs(qdd) / self._steepest
+        return float(max(translation / fastest, rotation / turning, *map(np.max, of_joints)))

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from math import inf
 
 import numpy as np
 
@@ -309,9 +310,10 @@ class TrajectoryFollower:
         for plan in plans:
             if plan.keeps_speed and state.pause <= INTERRUPTION:
                 plan.start += round(pause)
-        late = [plan for plan in plans if plan.is_late(state.stamp, plan is plans[-1])]
+        late = [plan for plan in plans if plan.is_late(state.stamp, state.pause, plan is plans[-1])]
         if late and pause > LONGEST_GAP_NS:
-            why = dropped(f'it was to lead the arm while no joint state came for {state.pause:.3f} s')
+            how_long = f'for {state.pause:.3f} s' if state.pause < inf else 'yet'
+            why = dropped(f'it was to lead the arm while no joint state came {how_long}')
             for plan in late:
                 plan.in_force, plan.dropped = True, why
             self._report(why.reason)

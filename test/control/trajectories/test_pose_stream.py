@@ -150,14 +150,15 @@ def test_a_stream_ends_before_a_singular_position_that_it_could_not_rest_at(dire
 
 
 @pytest.mark.compiled
+@pytest.mark.parametrize('speed', [(0.25, 1.0), (0.05, 0.2)])
 @pytest.mark.parametrize('rate', [31.25, 125.0])
-def test_a_stream_that_passes_a_singular_position_ends_before_joints_are_left_behind(rate):
+def test_a_stream_that_passes_a_singular_position_ends_before_joints_are_left_behind(rate, speed):
     """Obliquely past that of the wrist: the fourth joint would swing by a radian, and lead the link aside."""
     arm, twist = (
-        LedArm(ROBOT, [0.1015, -0.317, 1.5292, 0.2193, 0.2059, 0.2102]),
+        LedArm(ROBOT, [0.1015, -0.317, 1.5292, 0.2193, 0.2059, 0.2102], speed),
         [-0.1415, 0.0496, 0.0964, -0.0647, 0.0419, 0.0638],
     )
-    arm.lead(twist, 2.5, rate)
+    arm.lead(twist, 2.8, rate, ramp=0.6)
     end = arm.motion[-1][0].copy()
     arm.rest(2.0)
     assert len(arm.refused) > 10 and 'near a singular position: a joint has 5' in arm.refused[0]
@@ -176,9 +177,12 @@ def test_a_stream_that_was_refused_does_not_go_on_behind_a_singular_position(spe
     arm.rest(0.2)
     assert arm.speeds().max() < 1.4 * speed and arm.beside(along) < 0.01
     assert arm.refused[-1].startswith('poses before it were refused, and it is too far away to go on with them; wait')
-    # one by itself leads there
-    behind = arm.pose(0.193 * along, REST[:3])
-    arm.rest(0.1)
+    # one by itself leads there, and no stamp of before
+    behind, refused = arm.pose(0.193 * along, REST[:3]), len(arm.refused)
+    arm.send(behind, -0.3)
+    arm.send(behind)
+    assert len(arm.refused) == refused + 2
+    arm.rest(0.3)
     arm.send(behind)
     arm.rest(9.0)
     np.testing.assert_allclose(ROBOT.link_pose(arm.motion[-1][0], LINK), behind, atol=1e-6)
@@ -190,8 +194,9 @@ def test_a_stream_that_was_refused_does_not_go_on_behind_a_singular_position(spe
 
 
 @pytest.mark.compiled
-def test_joints_may_be_as_fast_as_the_link_is_by_its_limit():
-    arm = LedArm(ROBOT, AT, speed=(0.25, 2.5))
+@pytest.mark.parametrize('turning', [2.5, 4.0])
+def test_a_joint_may_be_as_fast_as_the_link_needs(turning):
+    arm = LedArm(ROBOT, AT, speed=(0.25, turning))
     arm.lead(2.2 * ROBOT.jacobian(AT, LINK)[:, 5], 1.0, 125.0)  # of 3.1 rad/s
     assert not arm.refused and np.array(arm.motion)[-50:, 1, 5].min() > 2.1
 

@@ -84,6 +84,22 @@ def test_of_several_that_were_to_begin_in_a_pause_none_does_and_one_reason_is_to
     assert one.at(4.0) is TORQUE
 
 
+@pytest.mark.parametrize(('pause', 'goes_on'), [(0.9, True), (1.1, False)])
+def test_a_stream_of_points_goes_on_to_its_end_in_a_pause_and_a_long_one_breaks_it(pause, goes_on):
+    one = Following(9.0)
+    for k in range(5):
+        one.receive([0.04], [[0.01 * (k + 1)] * 3], start=0.04 * k)
+        one.at(0.04 * k)
+    for k in range(5, round((0.16 + pause) / 0.04)):
+        one.receive([0.04], [[0.01 * (k + 1)] * 3], start=0.04 * k)
+    result = one.at(0.16 + pause, resumed=True)
+    assert (result is TORQUE) is goes_on
+    assert (
+        goes_on
+        or result[1] == f'trajectory dropped: it was to lead the arm while no joint state came for {pause:.3f} s'
+    )
+
+
 def test_without_a_pause_one_may_begin_late():
     one = Following(9.0)
     one.at(0.0)

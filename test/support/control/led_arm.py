@@ -38,25 +38,26 @@ class LedArm:
         found[:3, :3] = Rotation.from_rotvec(turn).as_matrix() @ found[:3, :3]
         return found
 
-    def lead(self, twist, seconds, rate):
-        """Send poses along a twist (6; rotation first) at ``rate`` Hz."""
+    def lead(self, twist, seconds, rate, ramp=0.0):
+        """Send poses along a twist (6; rotation first) at ``rate`` Hz, which grows for ``ramp`` s."""
         begin = following = self._now
         while self._now < begin + seconds * SECOND:
             while following <= self._now:
-                way = np.array(twist) * (following - begin) * 1e-9
+                t = (following - begin) * 1e-9
+                way = np.array(twist) * (t - 0.5 * ramp if t > ramp else 0.5 * t * t / (ramp or 1.0))
                 self.send(self.pose(way[3:], way[:3]))
                 following += round(SECOND / rate)
             self.rest(TICK / SECOND)
 
-    def send(self, pose):
-        """Send a pose as a node reads it."""
+    def send(self, pose, ahead=0.0):
+        """Send a pose, with a stamp that is so much ``ahead`` (s), as a node reads it."""
         follower, state = self._follower, self._state
         plan = follower.plan
         reference = np.array([state.q, state.qd, np.zeros_like(state.q)])
         if plan is not None and plan.leads:
             reference = self._desired.copy()
         try:
-            points = self._stream.points(pose, reference, follower.stream_lag, self._now)
+            points = self._stream.points(pose, reference, follower.stream_lag, self._now + round(ahead * SECOND))
         except ArgumentError as error:
             self.refused.append(str(error))
             return
