@@ -318,7 +318,7 @@ class CartesianImpedance:
             then=(np.zeros(n),) * 6,
         )
         soft = impedance.soft_limits or SoftLimits(robot, [0.0], [0.0])
-        places = soft.lowest, soft.uppermost, soft.lower, soft.upper
+        places = soft.lowest, soft.uppermost, soft.slack, soft.lower, soft.upper
         springs = *places, soft.stiffness, soft.torque, soft.push, self._M_inv
         self._push_back = bound(push_back, *springs, then=(np.zeros(n),) * 3)
         friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))

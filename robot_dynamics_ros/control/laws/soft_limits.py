@@ -8,8 +8,8 @@ The torque grows to T at the limit and no further. It never pulls a joint toward
 is at most what the spring took. The damping is critical for the inertia m that the joint has while the others are free;
 by it a fast joint is braked before it has come so near, D / K earlier.
 
-A joint that is within d when it is first held is not pushed: its spring begins where it is, and follows it out. Such a
-spring is not compressed while it moves, so it gives no energy.
+A joint that is within d when it is first held is not pushed: its spring begins d / 10 further, and follows it out. Such
+a spring is not compressed while it moves, so it gives no energy; and noise of measured velocities does not reach it.
 """
 
 import numpy as np
@@ -20,20 +20,24 @@ from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.robot import Robot
 
+SLACK = 0.1
+"""Share of d by which a spring begins further than a joint that is first held within d."""
+
 
 @compiled(given='q qd out')
 def push_back(
-    lowest: Vector, uppermost: Vector, lower: Vector, upper: Vector, K: Vector, T: Vector, push: Vector, M_inv: Matrix,
-    q: Vector, qd: Vector, out: Vector,
+    lowest: Vector, uppermost: Vector, slack: Vector, lower: Vector, upper: Vector, K: Vector, T: Vector, push: Vector,
+    M_inv: Matrix, q: Vector, qd: Vector, out: Vector,
 ) -> None:  # fmt: skip
     """Add push (n), the torque of the springs beyond lower and upper (n), to out (n); M_inv = M^-1 (n, n).
 
-    These follow q to lowest and uppermost (n), the places of the springs, and begin at q where they are NaN.
+    These follow q by ``slack`` (n) to lowest and uppermost (n), the places of the springs; NaN: they are not known yet.
     """
     for k in range(out.shape[0]):
-        # q_l = min(lowest, max(q_l, q)),  q_u = max(uppermost, min(q_u, q))
-        lower[k] = min(lowest[k], q[k] if lower[k] != lower[k] else max(lower[k], q[k]))
-        upper[k] = max(uppermost[k], q[k] if upper[k] != upper[k] else min(upper[k], q[k]))
+        # q_l = min(lowest, max(q_l, q - d / 10)),  q_u = max(uppermost, min(q_u, q + d / 10))
+        a, b = q[k] - slack[k], q[k] + slack[k]
+        lower[k] = min(lowest[k], a if lower[k] != lower[k] else max(lower[k], a))
+        upper[k] = max(uppermost[k], b if upper[k] != upper[k] else min(upper[k], b))
         # D = 2 sqrt(K m)
         D = 2.0 * np.sqrt(K[k] / M_inv[k, k])
         # tau = min(T, max(0, K (lower - q) - D qd)) - min(T, max(0, K (q - upper) + D qd))
@@ -59,6 +63,8 @@ class SoftLimits:
     ----------
     lowest, uppermost : ndarray, (n,)
         Positions beyond which the springs push, rad or m; 0 where there are none.
+    slack : ndarray, (n,)
+        d / 10, rad or m.
     lower, upper : ndarray, (n,)
         Likewise now: further out for joints that were there when they were first held; NaN: they are not held yet.
     stiffness, torque : ndarray, (n,)
@@ -92,6 +98,7 @@ class SoftLimits:
             raise ArgumentError(f'soft_limit_distance: {robot.name} has no position limits of these joints')
         has = wanted & limited
         self.lowest, self.uppermost = np.where(has, lower + d, 0.0), np.where(has, upper - d, 0.0)
+        self.slack = SLACK * d
         self.lower, self.upper = np.full((2, n), np.nan)
         self.torque = np.where(has, T, 0.0)
         self.stiffness = np.divide(T, d, out=np.zeros(n), where=has)

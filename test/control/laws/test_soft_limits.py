@@ -62,15 +62,17 @@ def test_a_joint_that_is_first_held_within_the_distance_is_not_pushed_out(sign):
         """Where the joint is so far beyond its limit."""
         return sign * float(push(limit + sign * beyond, np.array([sign * velocity]))[0])
 
-    assert torque(-0.1) == 0.0
-    assert torque(-0.1, -0.5) == 0.0 and torque(-0.1, 0.5) == pytest.approx(-0.5 * damping[0])
-    assert torque(-0.02) == pytest.approx(-0.08 * 15.0 / 0.4)
-    # its spring follows it out, up to its place
+    K = 15.0 / 0.4
+    assert torque(-0.1) == 0.0  # the spring begins 0.04 further
+    assert torque(-0.1, -0.5) == 0.0 and torque(-0.1, 0.5) == pytest.approx(-0.5 * damping[0] + 0.04 * K)
+    assert torque(-0.1, 0.03) == 0.0  # as by noise
+    assert torque(0.0) == pytest.approx(-0.06 * K)
+    # it follows the joint out, up to its place
     for beyond in (-0.2, -0.3, -0.39, -0.41, -0.9):
         assert torque(beyond) == 0.0
-    assert torque(-0.3) == pytest.approx(-0.1 * 15.0 / 0.4) and torque(0.2) == pytest.approx(-15.0)
+    assert torque(-0.3) == pytest.approx(-0.1 * K) and torque(0.2) == pytest.approx(-15.0)
     soft.begin_anew()
-    assert torque(0.2) == 0.0 and torque(0.3) == pytest.approx(-0.1 * 15.0 / 0.4)
+    assert torque(0.2) == 0.0 and torque(0.3) == pytest.approx(-0.06 * K)
 
 
 def test_soft_limits_give_back_no_more_than_they_took():
