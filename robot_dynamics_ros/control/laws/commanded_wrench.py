@@ -1,12 +1,13 @@
 """A wrench that a Cartesian impedance adds at its frame, as a press against a table: tau = J' s w.
 
-w follows the wanted wrench evenly, and falls to zero where nobody has wanted one for a while. Along the way of the
-frame it is reduced by its speed v_w = v w / |w|, so that it makes no frame fast that nothing holds:
+w follows the wanted wrench evenly, and falls to zero where nobody has wanted one for a while. Its force and moment are
+at most the largest ones, and it is reduced by the speed of the frame, so that it makes no frame fast that nothing
+holds:
 
-    s = min(1, max(0, 2 - v_w / v_max)),
+    s = min(1, max(0, 2 - max(|v| / v_max, |omega| / omega_max))),
 
-for force and moment each: all of it up to v_max, none from twice v_max on. In between it acts as a damper of
-|w| / v_max.
+all of it up to v_max and omega_max, none from twice one of them on. For the limit of sampling this counts as dampers
+of 3 P / 2 v_max^2 and 3 P / 2 omega_max^2 with P = |f| v_max + |m| omega_max, a bound of how s changes with the speed.
 """
 
 import numpy as np
@@ -24,12 +25,16 @@ NAMES = 'moment', 'force'
 
 
 @kernel
-def add_wrench(w, fastest, T, local, v, F):
+def add_wrench(w, largest, fastest, T, local, v, F):
     """Add s w to F (6), both rotation first, in the axes of the base, or of the frame at T (4, 4) where ``local``.
 
-    w (2, 6) has a wrench in the axes of the base, and one in those of the frame; v (6) is the frame's velocity in the
-    axes of F, ``fastest`` (2) are v_max of rotation and translation.
+    w (2, 6) has a wrench in the axes of the base, and one in those of the frame; v (6) is the frame's velocity,
+    ``largest`` (2) and ``fastest`` (2) are the largest moment and force, omega_max and v_max.
     """
+    # s = min(1, max(0, 2 - max(|v| / v_max, |omega| / omega_max)))
+    turning = np.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) / fastest[0]
+    moving = np.sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5]) / fastest[1]
+    s = min(1.0, max(0.0, 2.0 - max(turning, moving)))
     for part in range(2):
         a = 3 * part
         # w = w_base + R w_frame, or R' w_base + w_frame
@@ -42,22 +47,29 @@ def add_wrench(w, fastest, T, local, v, F):
             y = w[0, a + 1] + T[1, 0] * w[1, a] + T[1, 1] * w[1, a + 1] + T[1, 2] * w[1, a + 2]
             z = w[0, a + 2] + T[2, 0] * w[1, a] + T[2, 1] * w[1, a + 1] + T[2, 2] * w[1, a + 2]
         size = np.sqrt(x * x + y * y + z * z)
-        if size > 0.0:
-            # s = min(1, max(0, 2 - v w / |w| / v_max))
-            along = (v[a] * x + v[a + 1] * y + v[a + 2] * z) / size
-            s = min(1.0, max(0.0, 2.0 - along / fastest[part]))
-            F[a] += s * x
-            F[a + 1] += s * y
-            F[a + 2] += s * z
+        share = s * largest[part] / size if size > largest[part] else s
+        F[a] += share * x
+        F[a + 1] += share * y
+        F[a + 2] += share * z
 
 
 @compiled(given='elapsed')
 def _approach(wanted: Matrix, rate: Vector, now: Matrix, elapsed: float) -> None:
-    """Move now (2, 6) to wanted (2, 6) by at most rate (2) times elapsed (s)."""
+    """Move each moment and force of now (2, 6) to that of wanted (2, 6) by at most rate (2) times elapsed (s)."""
     for row in range(2):
-        for k in range(6):
-            step = rate[k // 3] * elapsed
-            now[row, k] += min(max(wanted[row, k] - now[row, k], -step), step)
+        for part in range(2):
+            away = 0.0
+            for k in range(3):
+                away += (wanted[row, 3 * part + k] - now[row, 3 * part + k]) ** 2
+            away = np.sqrt(away)
+            step = rate[part] * elapsed
+            share = step / away if away > step else 1.0
+            for k in range(3):
+                x = wanted[row, 3 * part + k] - now[row, 3 * part + k]
+                # all of it leaves no rounding
+                now[row, 3 * part + k] = (
+                    wanted[row, 3 * part + k] if share == 1.0 else now[row, 3 * part + k] + share * x
+                )
 
 
 class CommandedWrench:
@@ -76,18 +88,18 @@ class CommandedWrench:
     ----------
     now : ndarray, (2, 6)
         The wrench in force in the axes of the base, and that in the axes of the frame, rotation first: N m, N.
-    fastest : ndarray, (2,)
-        v_max.
+    largest, fastest : ndarray, (2,)
+        The largest moment and force; omega_max and v_max.
     damping : ndarray, (6,)
-        The largest damping as which it acts, N m s/rad and N s/m.
+        The damping as which it counts, N m s/rad and N s/m.
     """
 
     def __init__(self, largest: tuple[float, float], fastest: tuple[float, float], ramp_time: float = 1.0):
-        self._largest, self.fastest = np.array(largest), np.array(fastest)
+        self.largest, self.fastest = np.array(largest), np.array(fastest)
         self._wanted, self.now = np.zeros((2, 2, 6))
         self._until = 0  # ns of the node's clock
-        self._approach = bound(_approach, self._wanted, self._largest / ramp_time, self.now, then=(0.0,))
-        self.damping = np.repeat(self._largest / self.fastest, 3)
+        self._approach = bound(_approach, self._wanted, self.largest / ramp_time, self.now, then=(0.0,))
+        self.damping = np.repeat(1.5 * (self.largest @ self.fastest) / self.fastest**2, 3)
 
     def want(self, wrench, is_local: bool, now: int) -> None:
         """Follow a ``wrench`` (6, rotation first; N m, N) from ``now`` (ns) on, for ``AGE_NS``.
@@ -96,7 +108,7 @@ class CommandedWrench:
         is not finite, and a moment or force above the largest.
         """
         wrench = validation.finite('wrench', wrench, (6,))
-        for name, part, largest, unit in zip(NAMES, np.split(wrench, 2), self._largest, ('N m', 'N'), strict=True):
+        for name, part, largest, unit in zip(NAMES, np.split(wrench, 2), self.largest, ('N m', 'N'), strict=True):
             size = float(np.linalg.norm(part))
             if size > largest:
                 raise ArgumentError(f'{name}: {size:.4g} {unit} is above {name}_limit, {largest:g} {unit}')
@@ -114,6 +126,6 @@ class CommandedWrench:
 
     def elapse(self, time: float, now: int) -> None:
         """Let ``time`` (s) pass up to ``now`` (ns)."""
-        if now > self._until:
+        if not self._until - AGE_NS <= now <= self._until:  # before: the clock was set back
             self._wanted.fill(0.0)
         self._approach(time)

@@ -1,5 +1,7 @@
 """Input of a wrench that a Cartesian impedance is to add at its frame."""
 
+import time
+
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 
@@ -18,15 +20,17 @@ class WrenchInput:
         """Subscribe for a BaseNode whose arm has this ``base`` link; its executor handles messages."""
         self._node, self._base, self._frame, self._refused = node, base, '', ''
         self._wrench: CommandedWrench | None = None
+        self._stopped = 0  # when a stop, or a wrench that went on after it, came, ns of the system clock
         subscription = node.create_subscription(WrenchStamped, TOPIC, self._on_wrench, 1, raw=True)
         node.resources.callback(node.destroy_subscription, subscription)
 
     def renew(self, wrench: CommandedWrench | None, frame: str) -> None:
         """Follow messages with ``wrench`` at ``frame``; None: the control law takes none."""
-        self._wrench, self._frame, self._refused = wrench, frame, ''
+        self._wrench, self._frame, self._refused, self._stopped = wrench, frame, '', 0
 
     def end(self) -> None:
         """Let the wrench fall to zero: a stop has come; any thread."""
+        self._stopped = time.time_ns()
         if (wrench := self._wrench) is not None:
             wrench.end()
 
@@ -48,17 +52,29 @@ class WrenchInput:
             return [f'{several(nodes, TOPIC)}: the newest wrench counts, whoever sent it; stop the others']
         return []
 
-    def _on_wrench(self, data: bytes) -> None:
+    def _on_wrench(self, data: bytes, info: dict) -> None:
         try:
-            if not self._node.active:
-                raise ArgumentError(f'{self._node.get_name()} is not active')
-            if self._wrench is None:
-                raise ArgumentError('only control_law cartesian_impedance adds one')
-            found, now = SpatialVector.read('wrench', self._base, self._frame, data), self._node.get_clock().now()
-            late = now.nanoseconds - found.stamp if found.stamp else 0
-            if abs(late) > AGE_NS:
-                raise ArgumentError(f'its stamp is {abs(late) * 1e-9:.3f} s {"ahead" if late < 0 else "old"}')
-            self._wrench.want(found.vector, found.is_local, now.nanoseconds)
+            self._want(data, info['received_timestamp'])
         except DynamicsError as error:
             self._refused = f'{TOPIC}: {error}'
             self._node.refuse(self._refused)
+
+    def _want(self, data: bytes, received: int) -> None:
+        """Follow a message that was ``received`` then (ns of the system clock); the executor may come to it late."""
+        if not self._node.active:
+            raise ArgumentError(f'{self._node.get_name()} is not active')
+        if self._wrench is None:
+            raise ArgumentError('only control_law cartesian_impedance adds one')
+        found, now = (
+            SpatialVector.read('wrench', self._base, self._frame, data),
+            self._node.get_clock().now().nanoseconds,
+        )
+        late, waited = now - found.stamp if found.stamp else 0, max(0, time.time_ns() - received)
+        if abs(late) > AGE_NS:
+            raise ArgumentError(f'its stamp is {abs(late) * 1e-9:.3f} s {"ahead" if late < 0 else "old"}')
+        if waited > AGE_NS:
+            raise ArgumentError(f'the node was busy for {waited * 1e-9:.3f} s since it came')
+        if received - self._stopped <= AGE_NS:
+            self._stopped = max(received, self._stopped)
+            raise ArgumentError(f'a stop has come; a wrench counts again after {AGE_NS * 1e-9:g} s without any')
+        self._wrench.want(found.vector, found.is_local, now - waited)

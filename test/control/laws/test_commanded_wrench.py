@@ -44,11 +44,11 @@ def test_it_adds_the_torque_of_a_wrench_that_is_less_at_speed(arm, reference_fra
         hold_of(arm, None, stiffness, reference_frame).torque(q, qd, q + away, without)
         R, J = arm.link_pose(q, arm.link_names[-1])[:3, :3], arm.jacobian(q, arm.link_names[-1])
         expected = np.zeros(6)
-        for k, (part, v) in enumerate(zip(np.split(w, 2), np.split(J @ qd, 2), strict=True)):
-            force = R @ part if is_local else part
-            share = np.clip(2.0 - v @ force / np.linalg.norm(force) / SPEED[k], 0.0, 1.0)
-            expected[3 * k : 3 * k + 3] = share * force
-            seen.add('all' if share == 1.0 else 'none' if share == 0.0 else 'less')
+        speeds = [np.linalg.norm(v) / limit for v, limit in zip(np.split(J @ qd, 2), SPEED, strict=True)]
+        share = np.clip(2.0 - max(speeds), 0.0, 1.0)
+        seen.add('all' if share == 1.0 else 'none' if share == 0.0 else 'less')
+        for k, part in enumerate(np.split(w, 2)):
+            expected[3 * k : 3 * k + 3] = share * (R @ part if is_local else part)
         np.testing.assert_allclose(out - without, J.T @ expected, atol=1e-9)
     assert seen == {'all', 'none', 'less'}
 
@@ -69,10 +69,31 @@ def test_it_grows_and_falls_evenly_and_ends_where_nobody_wants_it():
     wrench.elapse(0.1, NOW + AGE_NS + 1)
     np.testing.assert_allclose(wrench.now[0], 0.1 * wanted, atol=1e-12)
     wrench.want(wanted, False, NOW)
+    wrench.elapse(0.1, NOW - 1)  # the clock was set back
+    np.testing.assert_allclose(wrench.now[0], 0.0, atol=1e-12)
+    # evenly along a diagonal, too
+    wrench.want([0.0, 0.0, 0.0, 20.0, -20.0, 20.0], False, NOW)
+    wrench.elapse(0.25, NOW)
+    np.testing.assert_allclose(wrench.now[0, 3:], np.array([1.0, -1.0, 1.0]) * 20.0 / np.sqrt(3.0), atol=1e-12)
+    wrench.begin_anew()
+    wrench.want(wanted, False, NOW)
     wrench.elapse(9.0, NOW)
     wrench.end()
     wrench.elapse(0.1, NOW)
     np.testing.assert_allclose(wrench.now[0], 0.8 * wanted, atol=1e-12)
+
+
+def test_in_both_axes_it_is_no_larger_than_its_limit():
+    """A wrench in the axes of the base falls as one in those of the frame grows."""
+    wrench, (out, without) = pressing([0.0, 0.0, 0.0, 0.0, 0.0, 40.0]), np.empty((2, 6))
+    R, J = AUBO.link_pose(Q, AUBO.link_names[-1])[:3, :3], AUBO.jacobian(Q, AUBO.link_names[-1])
+    wrench.want([0.0, 0.0, 0.0, *(39.9 * R.T @ [0.0, 0.0, 1.0])], True, NOW)
+    wrench.elapse(0.5, NOW)
+    assert np.linalg.norm(wrench.now, axis=1).sum() > 39.0
+    wrench.now[:] = [[0.0, 0.0, 0.0, 0.0, 0.0, 30.0], [0.0, 0.0, 0.0, *(30.0 * R.T @ [0.0, 0.0, 1.0])]]
+    hold_of(AUBO, wrench).torque(Q, np.zeros(6), Q, out)
+    hold_of(AUBO, None).torque(Q, np.zeros(6), Q, without)
+    np.testing.assert_allclose(out - without, J.T @ [0.0, 0.0, 0.0, 0.0, 0.0, 40.0], atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +118,9 @@ def test_the_limit_of_sampling_counts_it_as_a_damper():
     limits = [ImpedanceLimit(AUBO, impedance._replace(wrench=it)) for it in (None, CommandedWrench(LIMITS, SPEED))]
     assert limits[1].period < 0.9 * limits[0].period
     # as dampers that are stated would be, of which the wrench does not know
-    stated = Impedance([0.0] * 6, *np.zeros((2, 6)), damping=np.repeat(np.array(LIMITS) / SPEED, 3))
+    power = 5.0 * 0.8 + 40.0 * 0.25
+    damping = np.repeat([1.5 * power / 0.8**2, 1.5 * power / 0.25**2], 3)
+    stated = Impedance([0.0] * 6, *np.zeros((2, 6)), damping=damping)
     alone = ImpedanceLimit(AUBO, Impedance([0.0] * 6, *np.zeros((2, 6)), wrench=CommandedWrench(LIMITS, SPEED)))
     assert alone.period == pytest.approx(ImpedanceLimit(AUBO, stated).period, rel=1e-6)
 

@@ -1,5 +1,7 @@
 """torque_controller adds a wrench at its frame on request, and names what it refuses."""
 
+import time
+
 from support.nodes import graph as ros
 from support.nodes.feedforward import CONTROLLER as NODE
 from support.nodes.feedforward import REST, ROBOT, at, command
@@ -70,7 +72,11 @@ def test_a_stop_ends_a_wrench_and_so_does_an_activation(graph, start):
     arm = Arm(graph)
     arm.until(ROBOT.jacobian(BENT, LINK).T @ WANTED, WANTED)
     graph.publish('joint_trajectory', JointTrajectory())
-    arm.until(REST)
+    arm.until(REST, WANTED)  # though its messages go on
+    told = 'target_wrench: a stop has come; a wrench counts again after 0.25 s without any'
+    graph.diagnostics(NODE, lambda status: status.fields[REFUSED] == told)
+    time.sleep(0.3)
+    arm.until(ROBOT.jacobian(BENT, LINK).T @ WANTED, WANTED)
     graph.reactivate(NODE)
     np.testing.assert_allclose(arm.torque(), REST, atol=1e-6)
 
