@@ -6,8 +6,8 @@ holds:
 
     s = min(1, max(0, 2 - max(|v| / v_max, |omega| / omega_max))),
 
-all of it up to v_max and omega_max, none from twice one of them on. For the limit of sampling this counts as dampers
-of 3 P / 2 v_max^2 and 3 P / 2 omega_max^2 with P = |f| v_max + |m| omega_max, a bound of how s changes with the speed.
+all of it up to v_max and omega_max, none from twice one of them on. Along a motion this acts as dampers of |f| / v_max
+and |m| / omega_max, which count in the limit of sampling.
 """
 
 import numpy as np
@@ -99,7 +99,7 @@ class CommandedWrench:
         self._wanted, self.now = np.zeros((2, 2, 6))
         self._until = 0  # ns of the node's clock
         self._approach = bound(_approach, self._wanted, self.largest / ramp_time, self.now, then=(0.0,))
-        self.damping = np.repeat(1.5 * (self.largest @ self.fastest) / self.fastest**2, 3)
+        self.damping = np.repeat(self.largest / self.fastest, 3)
 
     def want(self, wrench, is_local: bool, now: int) -> None:
         """Follow a ``wrench`` (6, rotation first; N m, N) from ``now`` (ns) on, for ``AGE_NS``.

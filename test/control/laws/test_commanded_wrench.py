@@ -118,9 +118,7 @@ def test_the_limit_of_sampling_counts_it_as_a_damper():
     limits = [ImpedanceLimit(AUBO, impedance._replace(wrench=it)) for it in (None, CommandedWrench(LIMITS, SPEED))]
     assert limits[1].period < 0.9 * limits[0].period
     # as dampers that are stated would be, of which the wrench does not know
-    power = 5.0 * 0.8 + 40.0 * 0.25
-    damping = np.repeat([1.5 * power / 0.8**2, 1.5 * power / 0.25**2], 3)
-    stated = Impedance([0.0] * 6, *np.zeros((2, 6)), damping=damping)
+    stated = Impedance([0.0] * 6, *np.zeros((2, 6)), damping=np.repeat(np.array(LIMITS) / SPEED, 3))
     alone = ImpedanceLimit(AUBO, Impedance([0.0] * 6, *np.zeros((2, 6)), wrench=CommandedWrench(LIMITS, SPEED)))
     assert alone.period == pytest.approx(ImpedanceLimit(AUBO, stated).period, rel=1e-6)
 
