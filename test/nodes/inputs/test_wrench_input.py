@@ -1,6 +1,7 @@
 """torque_controller adds a wrench at its frame on request, and names what it refuses."""
 
 import time
+from types import SimpleNamespace
 
 from support.nodes import graph as ros
 from support.nodes.feedforward import CONTROLLER as NODE
@@ -11,7 +12,11 @@ import numpy as np
 import pytest
 import rclpy
 from geometry_msgs.msg import WrenchStamped
+from rclpy.serialization import serialize_message
 from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros.control.laws.commanded_wrench import CommandedWrench
+from robot_dynamics_ros.nodes.inputs.wrench_input import WrenchInput
 
 STIFFNESS = [20.0, 30.0, 40.0, 300.0, 400.0, 500.0]
 LIMITS = {'force_limit': 30.0, 'moment_limit': 3.0, 'wrench_ramp_time': 0.2}
@@ -92,6 +97,47 @@ def test_a_wrench_that_is_wrong_is_refused_by_name(graph, start):
         graph.publish('target_wrench', message)
         graph.diagnostics(NODE, lambda status, why=reason: status.fields[REFUSED].startswith(f'target_wrench: {why}'))
     np.testing.assert_allclose(Arm(graph).torque(), REST, atol=1e-6)
+
+
+class Node:
+    """As much of a node as the input needs, at the time ``now``, ns."""
+
+    active, now, said = True, 1_700_000_000_000_000_000, ''
+    resources = SimpleNamespace(callback=lambda *_: None)
+    destroy_subscription = None
+
+    def create_subscription(self, kind, topic, callback, *_, **__):
+        self.receive = callback
+
+    def get_clock(self):
+        return SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=self.now))
+
+    def refuse(self, reason):
+        self.said = reason
+
+
+def test_what_waited_in_a_busy_node_counts_for_what_is_left_of_its_time(monkeypatch):
+    node, commanded = Node(), CommandedWrench((3.0, 30.0), (1.0, 1.0), ramp_time=1e-6)
+    monkeypatch.setattr(time, 'time_ns', lambda: node.now)
+    source = WrenchInput(node, BASE)
+    source.renew(commanded, LINK)
+
+    def force(waited, later):
+        """Of a message that waited for so many s, after so many s more."""
+        commanded.begin_anew()
+        node.receive(serialize_message(wrench(WANTED)), {'received_timestamp': at(node.now, -waited)})
+        commanded.elapse(1.0, at(node.now, later))
+        return commanded.now[0, 5]
+
+    assert force(0.0, 0.24) == force(0.2, 0.04) == WANTED[5]
+    assert force(0.0, 0.26) == force(0.2, 0.06) == 0.0 and not node.said
+    assert force(0.3, 0.0) == 0.0
+    assert node.said == 'target_wrench: the node was busy for 0.300 s since it came'
+    # what came before a stop, and what goes on after it
+    source.end()
+    for later, waited, counts in ((0.0, 0.1, False), (0.2, 0.0, False), (0.4, 0.0, False), (0.66, 0.0, True)):
+        node.now += round(later * ros.SECOND) - (node.now - Node.now)
+        assert bool(force(waited, 0.0) == WANTED[5]) is counts
 
 
 def test_other_laws_take_none_and_neither_does_one_without_limits(graph):
