@@ -3,7 +3,7 @@
 import numpy as np
 from robots import Arm
 
-from robot_dynamics_ros.control.laws.cartesian_impedance import NO_MASS, SLACK
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import NO_MASS, SLACK
 
 ROTATIONAL, TRANSLATIONAL, RATIO = (20.0, 30.0, 40.0), (500.0, 600.0, 700.0), 0.9
 FARTHEST = 0.5, 0.1

@@ -8,7 +8,7 @@ import numpy as np
 from impedance import PARAMETERS
 from robots import Arm, arms
 
-from robot_dynamics_ros.control.laws.cartesian_impedance import IMPEDANCE
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import IMPEDANCE
 
 TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
 OF_ROBOT = {

@@ -13,7 +13,7 @@ from node_settings import ADAPTIVE, BANDWIDTH, DAMPING, FEEDFORWARD, OF_ROBOT, S
 from torque_watch import SHORTEST, Option, State, TorqueWatch
 
 from coupled_nodes.plan import DOUBT, STREAM, Plan
-from robot_dynamics_ros.control.laws.cartesian_impedance import IMPEDANCE
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import IMPEDANCE
 
 INTERRUPTION = 1.0
 """Time without a torque that ends a motion, s."""

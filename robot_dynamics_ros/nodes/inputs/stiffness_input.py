@@ -3,8 +3,8 @@
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 
-from robot_dynamics_ros.control.laws.impedance_limits import LEAST_RATIO
-from robot_dynamics_ros.control.laws.stiffness import Stiffness
+from robot_dynamics_ros.control.laws.impedance.impedance_limits import LEAST_RATIO
+from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.target_stiffness import read_stiffness
 from robot_dynamics_ros.nodes.process.publishers import publishers_of, several

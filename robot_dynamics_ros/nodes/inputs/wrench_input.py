@@ -5,7 +5,7 @@ import time
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 
-from robot_dynamics_ros.control.laws.commanded_wrench import AGE_NS, CommandedWrench
+from robot_dynamics_ros.control.laws.impedance.commanded_wrench import AGE_NS, CommandedWrench
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.spatial_vector import SpatialVector
 from robot_dynamics_ros.nodes.process.publishers import publishers_of, several

@@ -7,22 +7,22 @@ from robot_dynamics_ros.control.law import Law, MeasuredState
 from robot_dynamics_ros.control.laws.acceleration_limits import acceleration_limits
 from robot_dynamics_ros.control.laws.adaptation import ADAPTIVE, Adaptation, AdaptiveSettings
 from robot_dynamics_ros.control.laws.adaptive import AdaptiveControl, AdaptiveHold, AdaptiveLaw
-from robot_dynamics_ros.control.laws.cartesian_impedance import (
+from robot_dynamics_ros.control.laws.gain_limits import NOT_STATED, PeriodLimit, SampledLaw, SamplingLimit, check_stated
+from robot_dynamics_ros.control.laws.hold_position import HoldPosition
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import (
     IMPEDANCE,
     CartesianHold,
     CartesianImpedance,
     Impedance,
     check_posture,
 )
-from robot_dynamics_ros.control.laws.commanded_wrench import CommandedWrench
-from robot_dynamics_ros.control.laws.gain_limits import NOT_STATED, PeriodLimit, SampledLaw, SamplingLimit, check_stated
-from robot_dynamics_ros.control.laws.hold_position import HoldPosition
-from robot_dynamics_ros.control.laws.impedance_law import ImpedanceLaw
-from robot_dynamics_ros.control.laws.impedance_limits import ImpedanceLimit
+from robot_dynamics_ros.control.laws.impedance.commanded_wrench import CommandedWrench
+from robot_dynamics_ros.control.laws.impedance.impedance_law import ImpedanceLaw
+from robot_dynamics_ros.control.laws.impedance.impedance_limits import ImpedanceLimit
+from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits
+from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness
 from robot_dynamics_ros.control.laws.joint_space_control import Hold, JointSpaceControl, gains
 from robot_dynamics_ros.control.laws.joint_space_law import JointSpaceLaw
-from robot_dynamics_ros.control.laws.soft_limits import SoftLimits
-from robot_dynamics_ros.control.laws.stiffness import Stiffness
 from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender
 from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.errors import ArgumentError

@@ -15,9 +15,9 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.msg import TorqueInfo
-from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianImpedance, Impedance
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import CartesianImpedance, Impedance
+from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits
 from robot_dynamics_ros.control.laws.joint_space_control import LAWS, Hold, JointSpaceControl
-from robot_dynamics_ros.control.laws.soft_limits import SoftLimits
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
 from robot_dynamics_ros.nodes.executables.torque_controller import TorqueController

@@ -9,7 +9,7 @@ import pytest
 import rclpy
 from geometry_msgs.msg import WrenchStamped
 
-from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianHold, Impedance
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import CartesianHold, Impedance
 
 LARGEST = np.array([20.0, 30.0, 40.0, 300.0, 400.0, 500.0])
 PUSHED = BENT + 0.02

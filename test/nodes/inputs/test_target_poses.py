@@ -13,7 +13,7 @@ import rclpy
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianImpedance, Impedance
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import CartesianImpedance, Impedance
 
 IMPEDANCE = Impedance([20.0, 30.0, 40.0, 300.0, 400.0, 500.0], STIFFNESS, DAMPING)
 

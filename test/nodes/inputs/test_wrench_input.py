@@ -15,7 +15,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import serialize_message
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.control.laws.commanded_wrench import CommandedWrench
+from robot_dynamics_ros.control.laws.impedance.commanded_wrench import CommandedWrench
 from robot_dynamics_ros.nodes.inputs.wrench_input import WrenchInput
 
 STIFFNESS = [20.0, 30.0, 40.0, 300.0, 400.0, 500.0]

@@ -16,7 +16,7 @@ from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.control.guards.timeout_fallback import ON_DEACTIVATE, ON_STALE
 from robot_dynamics_ros.control.laws.adaptation import ADAPTIVE
-from robot_dynamics_ros.control.laws.cartesian_impedance import IMPEDANCE
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import IMPEDANCE
 from robot_dynamics_ros.control.laws.joint_space_control import LAWS
 from robot_dynamics_ros.control.payload.payload_gravity import LONGEST
 from robot_dynamics_ros.control.terms.compensation import TERMS

@@ -6,9 +6,9 @@ from support.robots.small_robots import AUBO, seven_joints
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.laws.cartesian_impedance import REFERENCE_FRAMES, CartesianHold, Impedance
-from robot_dynamics_ros.control.laws.commanded_wrench import AGE_NS, CommandedWrench
-from robot_dynamics_ros.control.laws.impedance_limits import ImpedanceLimit
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import REFERENCE_FRAMES, CartesianHold, Impedance
+from robot_dynamics_ros.control.laws.impedance.commanded_wrench import AGE_NS, CommandedWrench
+from robot_dynamics_ros.control.laws.impedance.impedance_limits import ImpedanceLimit
 from robot_dynamics_ros.errors import ArgumentError
 
 LIMITS, SPEED = (5.0, 40.0), (0.8, 0.25)

@@ -31,11 +31,11 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.continuous_joints import turns
-from robot_dynamics_ros.control.laws.commanded_wrench import CommandedWrench, add_wrench
+from robot_dynamics_ros.control.laws.impedance.commanded_wrench import CommandedWrench, add_wrench
+from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits, push_back
+from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness, follow, matrix_of
+from robot_dynamics_ros.control.laws.impedance.symmetric_eigenvalues import diagonalise
 from robot_dynamics_ros.control.laws.joint_space_control import gains
-from robot_dynamics_ros.control.laws.soft_limits import SoftLimits, push_back
-from robot_dynamics_ros.control.laws.stiffness import Stiffness, follow, matrix_of
-from robot_dynamics_ros.control.laws.symmetric_eigenvalues import diagonalise
 from robot_dynamics_ros.control.terms.compensation import TERMS, friction_adder, frictionless
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled

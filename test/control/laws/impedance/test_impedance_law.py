@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.control.law import TORQUE, MeasuredState
-from robot_dynamics_ros.control.laws.commanded_wrench import CommandedWrench
-from robot_dynamics_ros.control.laws.impedance_law import ImpedanceLaw
-from robot_dynamics_ros.control.laws.soft_limits import SoftLimits
-from robot_dynamics_ros.control.laws.stiffness import Stiffness
+from robot_dynamics_ros.control.laws.impedance.commanded_wrench import CommandedWrench
+from robot_dynamics_ros.control.laws.impedance.impedance_law import ImpedanceLaw
+from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits
+from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness
 
 NOW = 1_700_000_000_000_000_000
 

@@ -14,15 +14,15 @@ With it the frequencies w of the vibrations have T 2 z w < 2, and the second one
 
 import numpy as np
 
-from robot_dynamics_ros.control.laws.cartesian_impedance import (
+from robot_dynamics_ros.control.laws.gain_limits import LIMIT, inverses, lightest_configurations
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import (
     NO_MASS,
     SLACK,
     SOFTEST,
     CartesianImpedance,
     Impedance,
 )
-from robot_dynamics_ros.control.laws.gain_limits import LIMIT, inverses, lightest_configurations
-from robot_dynamics_ros.control.laws.stiffness import matrix_of, root_of
+from robot_dynamics_ros.control.laws.impedance.stiffness import matrix_of, root_of
 from robot_dynamics_ros.robot import Robot
 
 LEAST_RATIO = 0.5

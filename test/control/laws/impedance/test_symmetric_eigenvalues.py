@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.laws.symmetric_eigenvalues import diagonalise
+from robot_dynamics_ros.control.laws.impedance.symmetric_eigenvalues import diagonalise
 
 
 def random_matrix(seed, m):

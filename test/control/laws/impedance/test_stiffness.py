@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianHold, CartesianImpedance, Impedance
-from robot_dynamics_ros.control.laws.stiffness import Stiffness
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import CartesianHold, CartesianImpedance, Impedance
+from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness
 from robot_dynamics_ros.errors import ArgumentError
 
 LARGEST = np.array([20.0, 30.0, 40.0, 500.0, 800.0, 1000.0])

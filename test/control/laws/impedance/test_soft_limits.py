@@ -6,9 +6,9 @@ from support.robots.small_robots import AUBO, mixed, one
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianHold, Impedance
-from robot_dynamics_ros.control.laws.impedance_limits import ImpedanceLimit
-from robot_dynamics_ros.control.laws.soft_limits import SoftLimits
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import CartesianHold, Impedance
+from robot_dynamics_ros.control.laws.impedance.impedance_limits import ImpedanceLimit
+from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits
 from robot_dynamics_ros.errors import ArgumentError
 
 STILL = np.zeros(6)

@@ -5,9 +5,9 @@ from support.robots.small_robots import AUBO, joint, link, one, robot, seven_joi
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianHold, Impedance
 from robot_dynamics_ros.control.laws.gain_limits import SamplingLimit
-from robot_dynamics_ros.control.laws.impedance_limits import LEAST_RATIO, ImpedanceLimit
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import CartesianHold, Impedance
+from robot_dynamics_ros.control.laws.impedance.impedance_limits import LEAST_RATIO, ImpedanceLimit
 from robot_dynamics_ros.errors import ArgumentError
 
 STIFFNESS = [30.0, 30.0, 30.0, 800.0, 800.0, 800.0]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.control.arm.inverse_kinematics import InverseKinematics
-from robot_dynamics_ros.control.laws.cartesian_impedance import CartesianHold, Impedance
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import CartesianHold, Impedance
 
 pytestmark = pytest.mark.compiled  # long without
 

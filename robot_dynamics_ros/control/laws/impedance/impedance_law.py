@@ -3,9 +3,9 @@
 import numpy as np
 
 from robot_dynamics_ros.control.law import INTERRUPTION, Law, MeasuredState, Result, WrappingLaw
-from robot_dynamics_ros.control.laws.commanded_wrench import CommandedWrench
-from robot_dynamics_ros.control.laws.soft_limits import SoftLimits
-from robot_dynamics_ros.control.laws.stiffness import Stiffness
+from robot_dynamics_ros.control.laws.impedance.commanded_wrench import CommandedWrench
+from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits
+from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness
 
 
 class ImpedanceLaw(WrappingLaw):
