@@ -1,5 +1,6 @@
 """Input of a wrench that a Cartesian impedance is to add at its frame."""
 
+import threading
 import time
 
 import numpy as np
@@ -21,6 +22,7 @@ class WrenchInput:
         self._node, self._base, self._frame, self._refused = node, base, '', ''
         self._wrench: CommandedWrench | None = None
         self._stopped = 0  # when a stop, or a wrench that went on after it, came, ns of the system clock
+        self._order = threading.Lock()  # nothing that came before a stop counts after it
         subscription = node.create_subscription(WrenchStamped, TOPIC, self._on_wrench, 1, raw=True)
         node.resources.callback(node.destroy_subscription, subscription)
 
@@ -30,9 +32,14 @@ class WrenchInput:
 
     def end(self) -> None:
         """Let the wrench fall to zero: a stop has come; any thread."""
-        self._stopped = time.time_ns()
-        if (wrench := self._wrench) is not None:
-            wrench.end()
+        with self._order:
+            self._stopped = time.time_ns()
+            if (wrench := self._wrench) is not None:
+                wrench.end()
+
+    def continue_from(self, before: 'WrenchInput') -> None:
+        """Know of a stop that has come while another description was in use."""
+        self._stopped = before._stopped
 
     def report(self) -> dict[str, str]:
         """Return the wrench in force, and why a message was refused last, as fields of the diagnostics."""
@@ -74,7 +81,8 @@ class WrenchInput:
             raise ArgumentError(f'its stamp is {abs(late) * 1e-9:.3f} s {"ahead" if late < 0 else "old"}')
         if waited > AGE_NS:
             raise ArgumentError(f'the node was busy for {waited * 1e-9:.3f} s since it came')
-        if received - self._stopped <= AGE_NS:
-            self._stopped = max(received, self._stopped)
-            raise ArgumentError(f'a stop has come; a wrench counts again after {AGE_NS * 1e-9:g} s without any')
-        self._wrench.want(found.vector, found.is_local, now - waited)
+        with self._order:
+            if received - self._stopped <= AGE_NS:
+                self._stopped = max(received, self._stopped)
+                raise ArgumentError(f'a stop has come; a wrench counts again after {AGE_NS * 1e-9:g} s without any')
+            self._wrench.want(found.vector, found.is_local, now - waited)

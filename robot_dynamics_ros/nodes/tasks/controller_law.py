@@ -150,6 +150,9 @@ class ControllerLaw:
         """Hold the arm where ``before`` does, of another description, or where its trajectory came to rest."""
         self._position.continue_from(before._position)
         self._stiffness_input.continue_from(before._stiffness_input)
+        self._wrench_input.continue_from(before._wrench_input)
+        if self._soft_limits and before._soft_limits:
+            self._soft_limits.continue_from(before._soft_limits)
         plan = before.follower.plan
         if plan is not None and plan.dropped is None and before.follower.rests:
             self._position.hold_at(before.desired[0])

@@ -104,6 +104,10 @@ class SoftLimits:
         self.stiffness = np.divide(T, d, out=np.zeros(n), where=has)
         self.push = np.zeros(n)
 
+    def continue_from(self, before: 'SoftLimits') -> None:
+        """Begin where the springs of the same arm ``before`` do, or at their places where these are further out."""
+        self.lower[:], self.upper[:] = np.minimum(before.lower, self.lowest), np.maximum(before.upper, self.uppermost)
+
     def begin_anew(self) -> None:
         """Let the springs of joints begin where these are, when the next torque is computed."""
         self.lower.fill(np.nan)

@@ -75,6 +75,15 @@ def test_a_joint_that_is_first_held_within_the_distance_is_not_pushed_out(sign):
     assert torque(0.2) == 0.0 and torque(0.3) == pytest.approx(-0.06 * K)
 
 
+def test_springs_of_another_description_begin_where_those_before_did():
+    before, after = SoftLimits(AUBO, [0.3], [5.0]), SoftLimits(AUBO, [0.2], [5.0])
+    before.lower[:], before.upper[:] = -2.9, [2.7, 2.8, 2.9, 3.0, 3.1, np.nan]
+    after.continue_from(before)
+    edge = AUBO.limits.upper[0] - 0.2
+    assert after.lower.tolist() == [-2.9] * 6
+    np.testing.assert_allclose(after.upper, [edge, edge, 2.9, 3.0, 3.1, np.nan])
+
+
 def test_soft_limits_give_back_no_more_than_they_took():
     """Work along random motions that begin and end at one position, to and fro across both limits."""
     push = pushing(ONE, SoftLimits(ONE, [0.4], [15.0]))
