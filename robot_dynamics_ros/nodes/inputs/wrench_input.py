@@ -12,6 +12,8 @@ from robot_dynamics_ros.messages.spatial_vector import SpatialVector
 from robot_dynamics_ros.nodes.process.publishers import publishers_of, several
 
 TOPIC = 'target_wrench'
+MOST_WAITING = 1000
+"""Messages that wait for a busy node: after a stop each of them says that wrenches have gone on."""
 
 
 class WrenchInput:
@@ -23,7 +25,7 @@ class WrenchInput:
         self._wrench: CommandedWrench | None = None
         self._stopped = 0  # when a stop, or a wrench that went on after it, came, ns of the system clock
         self._order = threading.Lock()  # nothing that came before a stop counts after it
-        subscription = node.create_subscription(WrenchStamped, TOPIC, self._on_wrench, 1, raw=True)
+        subscription = node.create_subscription(WrenchStamped, TOPIC, self._on_wrench, MOST_WAITING, raw=True)
         node.resources.callback(node.destroy_subscription, subscription)
 
     def renew(self, wrench: CommandedWrench | None, frame: str) -> None:
@@ -72,17 +74,17 @@ class WrenchInput:
             raise ArgumentError(f'{self._node.get_name()} is not active')
         if self._wrench is None:
             raise ArgumentError('only control_law cartesian_impedance adds one')
-        found, now = (
-            SpatialVector.read('wrench', self._base, self._frame, data),
-            self._node.get_clock().now().nanoseconds,
-        )
+        with self._order:
+            if received - self._stopped <= AGE_NS:
+                self._stopped = max(received, self._stopped)
+                raise ArgumentError(f'a stop has come; a wrench counts again after {AGE_NS * 1e-9:g} s without any')
+        found = SpatialVector.read('wrench', self._base, self._frame, data)
+        now = self._node.get_clock().now().nanoseconds
         late, waited = now - found.stamp if found.stamp else 0, max(0, time.time_ns() - received)
         if abs(late) > AGE_NS:
             raise ArgumentError(f'its stamp is {abs(late) * 1e-9:.3f} s {"ahead" if late < 0 else "old"}')
         if waited > AGE_NS:
             raise ArgumentError(f'the node was busy for {waited * 1e-9:.3f} s since it came')
-        with self._order:
-            if received - self._stopped <= AGE_NS:
-                self._stopped = max(received, self._stopped)
-                raise ArgumentError(f'a stop has come; a wrench counts again after {AGE_NS * 1e-9:g} s without any')
-            self._wrench.want(found.vector, found.is_local, now - waited)
+        with self._order:  # unless a stop has come meanwhile
+            if received > self._stopped:
+                self._wrench.want(found.vector, found.is_local, now - waited)
