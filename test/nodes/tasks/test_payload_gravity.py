@@ -143,8 +143,12 @@ def test_a_trajectory_is_followed_with_what_is_carried(graph):
     assert_feedforward(graph, start, 1.0, ROBOT)
     set_payload(graph, **BODY, frame='ee_link')
     for t in (100.0, 1500.0, 3700.0):
-        send(graph, start + round(t * ros.SECOND) - 1, A, RATE_A)
-        graph.follow('bringup', motion, receivers=2)  # no trajectory goes on after so long a time
+        # no trajectory goes on after so long a time: what is left of it, from half a second before
+        begin = t - 0.5
+        first = quintic(begin, 2000.0) if begin < 2000.0 else (B, REST, REST)
+        rest = (0.0, *first), (max(1.0, 2000.0 - begin), B, REST, REST)
+        motion = ros.trajectory(NAMES, start + round(begin * ros.SECOND), *rest)
+        graph.follow('bringup', motion, receivers=2)
         assert_feedforward(graph, start, t, LOADED)
     later.last = start + 4000 * ros.SECOND
 
