@@ -303,19 +303,8 @@ class CartesianImpedance:
         self._impedance = bound(
             _impedance,
             *(*K, D_0, Kp, Kd, turns(robot), farthest, float(ratio), self.reference_frame == 'local'),
-            *(
-                wrench.now,
-                wrench.largest,
-                wrench.fastest,
-                self._T,
-                self._T_d,
-                self._J,
-                self._M_inv,
-                np.zeros((6, n)),
-                *square,
-                *six,
-                *np.zeros((3, n)),
-            ),
+            *(wrench.now, wrench.largest, wrench.fastest, self._T, self._T_d, self._J, self._M_inv),
+            *(np.zeros((6, n)), *square, *six, *np.zeros((3, n))),
             then=(np.zeros(n),) * 6,
         )
         soft = impedance.soft_limits or SoftLimits(robot, [0.0], [0.0])

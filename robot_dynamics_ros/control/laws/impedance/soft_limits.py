@@ -9,7 +9,8 @@ is at most what the spring took. The damping is critical for the inertia m that 
 by it a fast joint is braked before it has come so near, D / K earlier.
 
 A joint that is within d when it is first held is not pushed: its spring begins d / 10 further, and follows it out. Such
-a spring is not compressed while it moves, so it gives no energy; and noise of measured velocities does not reach it.
+a spring is not compressed while it moves, so it gives no energy. Noise of measured velocities reaches it from
+K d / (10 D) on, and then pushes the joint out.
 """
 
 import numpy as np
