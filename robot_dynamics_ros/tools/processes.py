@@ -17,13 +17,13 @@ from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.nodes.process.discovery import use_profiles
 
 START_TIMEOUT = 180.0
-"""Time until a node is active, s: without a cache it compiles everything, and other nodes may do so meanwhile."""
+"""Time until a node is active, s, with room for a busy machine where other nodes start meanwhile."""
 STOP_TIMEOUT = 20.0
 """Time for a process to stop, s; a busy machine delays the last torques of its nodes."""
 REPEAT = 0.2
 """Time after which a request for a node's state is repeated, s; a response to any of them counts."""
-MOST_UNANSWERED = 50
-"""Requests without response after which a client is replaced: it may not discover the server of a restarted node."""
+PATIENCE = 15.0
+"""Time without a service after which another participant looks for it, s: seldom, one never discovers it."""
 
 
 class ProcessError(DynamicsError, RuntimeError):
@@ -100,11 +100,12 @@ class Client:
         """
         use_profiles()
         rclpy.init(args=arguments)
+        self._arguments = arguments
         self.node = rclpy.create_node(name)
         self._processes = processes
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
-        self._clients: dict = {}
+        self._asking, self._clients = self.node, {}  # who sends requests, and its clients
 
     def __enter__(self):
         """Return itself."""
@@ -113,6 +114,7 @@ class Client:
     def __exit__(self, *exception):
         """Destroy the node."""
         self._executor.shutdown()
+        self._leave()
         self.node.destroy_node()
         rclpy.try_shutdown()
 
@@ -146,8 +148,25 @@ class Client:
     def _client(self, service_type, name: str):
         """Return the client of a service, always the same: a new one may miss the response to its first request."""
         if name not in self._clients:
-            self._clients[name] = self.node.create_client(service_type, name)
+            self._clients[name] = self._asking.create_client(service_type, name)
         return self._clients[name]
+
+    def _join_anew(self) -> None:
+        """Send requests as another participant of the graph from now on."""
+        self._leave()
+        context = rclpy.Context()
+        context.init(args=self._arguments)
+        self._asking = rclpy.create_node(f'{self.node.get_name()}_anew', context=context)
+        self._executor.add_node(self._asking)
+
+    def _leave(self) -> None:
+        """Destroy the clients of services, and the participant that was made for them."""
+        while self._clients:
+            self._asking.destroy_client(self._clients.popitem()[1])
+        if self._asking is not self.node:
+            self._executor.remove_node(self._asking)
+            self._asking.destroy_node()
+            self._asking.context.try_shutdown()
 
     def wait_until_active(self, node: str) -> None:
         """Wait until a lifecycle node is active; ProcessError with the end of its log if it fails to configure."""
@@ -159,7 +178,8 @@ class Client:
     def state_of(self, node: str) -> State:
         """Return the state of a lifecycle node that may still be starting."""
         service, requests = f'{node}/get_state', []
-        deadline = time.monotonic() + START_TIMEOUT
+        joined = time.monotonic()
+        deadline = joined + START_TIMEOUT
 
         def responses() -> list:
             return [request.result() for request in requests if request.done()]
@@ -167,15 +187,17 @@ class Client:
         # the first requests may get no response: they come before the node, or before it discovers this client
         while not responses():
             self._processes.check()
-            if time.monotonic() > deadline:
-                end = self._processes.last_lines(node)
-                raise NoAnswerError(f'response of {service}: none within {START_TIMEOUT:.0f} s; {end}')
+            now = time.monotonic()
+            if now > deadline:
+                tried = f'{len(requests)} requests in {START_TIMEOUT:.0f} s'
+                raise NoAnswerError(f'response of {service}: none to {tried}; {self._processes.last_lines(node)}')
+            if now > joined + PATIENCE:
+                self._join_anew()
+                joined = now
             client = self._client(GetState, service)
             if self.spin_while_waiting(client.service_is_ready, REPEAT):
                 requests.append(client.call_async(GetState.Request()))
                 self.spin_while_waiting(responses, REPEAT)
-                if len(requests) % MOST_UNANSWERED == 0:
-                    self.node.destroy_client(self._clients.pop(service))
         return responses()[0].current_state
 
     def change_state(self, node: str, *transitions: int) -> None:

@@ -1,5 +1,6 @@
 """How soon a new process knows of publishers that exist: a torque node waits for those of dynamics_server."""
 
+import os
 import socket
 import subprocess
 import sys
@@ -7,12 +8,15 @@ import time
 from pathlib import Path
 
 from support.nodes import graph as ros
+from support.nodes.own_domain import free_domain
 
 import pytest
 import rclpy
+from lifecycle_msgs.msg import State
 from std_msgs.msg import String
 
 from robot_dynamics_ros.nodes.process import discovery
+from robot_dynamics_ros.tools import processes
 
 EXISTING, STARTS = 4, 6
 ANNOUNCED = 3.0
@@ -59,6 +63,21 @@ def test_a_new_participant_knows_of_existing_publishers_before_they_are_announce
         participant.end()
     told = ', '.join(f'{seconds:.2f}' for seconds in taken)
     assert max(taken) < ANNOUNCED / 2, f'new participants know of {EXISTING} existing publishers after {told} s'
+
+
+def test_another_participant_looks_for_a_service_that_one_does_not_discover(graph, monkeypatch):
+    """Seen once in some ten thousand starts: topics of a node were discovered, its services not within 360 s."""
+    monkeypatch.setattr(processes, 'PATIENCE', 1.0)
+    client, node = graph.client, 'gravity_compensation_node'
+    domain, lock = free_domain()
+    elsewhere = rclpy.Context()
+    elsewhere.init(domain_id=domain)
+    client._asking = rclpy.create_node('elsewhere', context=elsewhere)
+    client._executor.add_node(client._asking)
+    graph.start(node)
+    assert client.state_of(node).id == State.PRIMARY_STATE_ACTIVE
+    assert client._asking.get_name() == 'test_client_anew'
+    os.close(lock)
 
 
 LEAVING = """
