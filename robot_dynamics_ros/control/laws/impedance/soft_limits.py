@@ -9,8 +9,8 @@ is at most what the spring took. The damping is critical for the inertia m that 
 by it a fast joint is braked before it has come so near, D / K earlier.
 
 A joint that is within d when it is first held is not pushed: its spring begins d / 10 further, and follows it out. Such
-a spring is not compressed while it moves, so it gives no energy. Noise of measured velocities reaches it from
-K d / (10 D) on, and then pushes the joint out.
+a spring is not compressed while it moves, so it gives no energy. Its damping grows from 0 to D over these d / 10, else
+noise of the measured velocities would push the joint out.
 """
 
 import numpy as np
@@ -35,15 +35,19 @@ def push_back(
     These follow q by ``slack`` (n) to lowest and uppermost (n), the places of the springs; NaN: they are not known yet.
     """
     for k in range(out.shape[0]):
+        if T[k] == 0.0:
+            continue
         # q_l = min(lowest, max(q_l, q - d / 10)),  q_u = max(uppermost, min(q_u, q + d / 10))
         a, b = q[k] - slack[k], q[k] + slack[k]
         lower[k] = min(lowest[k], a if lower[k] != lower[k] else max(lower[k], a))
         upper[k] = max(uppermost[k], b if upper[k] != upper[k] else min(upper[k], b))
-        # D = 2 sqrt(K m)
+        # D = 2 sqrt(K m); of a spring that begins further, it grows with the position
         D = 2.0 * np.sqrt(K[k] / M_inv[k, k])
-        # tau = min(T, max(0, K (lower - q) - D qd)) - min(T, max(0, K (q - upper) + D qd))
-        up = min(T[k], max(0.0, K[k] * (lower[k] - q[k]) - D * qd[k]))
-        down = min(T[k], max(0.0, K[k] * (q[k] - upper[k]) + D * qd[k]))
+        e_l = 1.0 if lower[k] == lowest[k] else min(1.0, max(0.0, 1.0 + (lower[k] - q[k]) / slack[k]))
+        e_u = 1.0 if upper[k] == uppermost[k] else min(1.0, max(0.0, 1.0 + (q[k] - upper[k]) / slack[k]))
+        # tau = min(T, max(0, K (lower - q) - e D qd)) - min(T, max(0, K (q - upper) + e D qd))
+        up = min(T[k], max(0.0, K[k] * (lower[k] - q[k]) - e_l * D * qd[k]))
+        down = min(T[k], max(0.0, K[k] * (q[k] - upper[k]) + e_u * D * qd[k]))
         push[k] = up - down
         out[k] += push[k]
 
