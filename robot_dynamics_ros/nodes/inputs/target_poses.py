@@ -12,6 +12,7 @@ from robot_dynamics_ros.control.trajectories.twisted_pose import TwistedPose
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints
 from robot_dynamics_ros.messages.spatial_vector import SpatialVector
+from robot_dynamics_ros.messages.stamps import check_age
 from robot_dynamics_ros.messages.target_pose import TargetPose
 
 POSE, TWIST = 'target_pose', 'target_twist'
@@ -98,12 +99,7 @@ class TargetPoses:
     def _now(self, stamp: int) -> int:
         """Return the time, ns; ArgumentError for a message whose ``stamp`` (ns, 0: none) is of another one."""
         now = self._node.get_clock().now().nanoseconds
-        late = now - stamp if stamp else 0
-        if abs(late) > LONGEST_GAP_NS:
-            raise ArgumentError(
-                f'its stamp is {abs(late) * 1e-9:.3f} s {"ahead" if late < 0 else "old"}; send it when it counts, with '
-                f'a stamp of then or none'
-            )
+        check_age(stamp, now, LONGEST_GAP_NS)
         return now
 
     def _led(self, now: int) -> Leading:

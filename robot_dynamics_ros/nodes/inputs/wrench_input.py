@@ -9,6 +9,7 @@ from geometry_msgs.msg import WrenchStamped
 from robot_dynamics_ros.control.laws.impedance.commanded_wrench import AGE_NS, CommandedWrench
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.spatial_vector import SpatialVector
+from robot_dynamics_ros.messages.stamps import check_age
 from robot_dynamics_ros.nodes.process.publishers import publishers_of, several
 
 TOPIC = 'target_wrench'
@@ -30,7 +31,7 @@ class WrenchInput:
 
     def renew(self, wrench: CommandedWrench | None, frame: str) -> None:
         """Follow messages with ``wrench`` at ``frame``; None: the control law takes none."""
-        self._wrench, self._frame, self._refused, self._stopped = wrench, frame, '', 0
+        self._wrench, self._frame, self._refused = wrench, frame, ''
 
     def end(self) -> None:
         """Let the wrench fall to zero: a stop has come; any thread."""
@@ -80,9 +81,8 @@ class WrenchInput:
                 raise ArgumentError(f'a stop has come; a wrench counts again after {AGE_NS * 1e-9:g} s without any')
         found = SpatialVector.read('wrench', self._base, self._frame, data)
         now = self._node.get_clock().now().nanoseconds
-        late, waited = now - found.stamp if found.stamp else 0, max(0, time.time_ns() - received)
-        if abs(late) > AGE_NS:
-            raise ArgumentError(f'its stamp is {abs(late) * 1e-9:.3f} s {"ahead" if late < 0 else "old"}')
+        check_age(found.stamp, now, AGE_NS)
+        waited = max(0, time.time_ns() - received)
         if waited > AGE_NS:
             raise ArgumentError(f'the node was busy for {waited * 1e-9:.3f} s since it came')
         with self._order:  # unless a stop has come meanwhile

@@ -133,8 +133,9 @@ def test_what_waited_in_a_busy_node_counts_for_what_is_left_of_its_time(monkeypa
     assert force(0.0, 0.26) == force(0.2, 0.06) == 0.0 and not node.said
     assert force(0.3, 0.0) == 0.0
     assert node.said == 'target_wrench: the node was busy for 0.300 s since it came'
-    # what came before a stop, and what goes on after it
+    # what came before a stop, and what goes on after it, although the node is activated again
     source.end()
+    source.renew(commanded, LINK)
     for later, waited, counts in ((0.0, 0.1, False), (0.2, 0.0, False), (0.4, 0.0, False), (0.66, 0.0, True)):
         node.now += round(later * ros.SECOND) - (node.now - Node.now)
         assert bool(force(waited, 0.0) == WANTED[5]) is counts

@@ -6,21 +6,33 @@ a description and the next torque.
 
 from types import SimpleNamespace
 
+from support.nodes import graph as ros
 from support.nodes.described_nodes import ROBOT, STAMPS, STRONGER, UPRIGHT, URDF, WALL, Described, Q, torque, torque_of
 
 import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
+from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.nodes.executables.torque_controller import TorqueController
+from robot_dynamics_ros.nodes.inputs import wrench_input
 from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import KINDS
 from robot_dynamics_ros.nodes.lifecycle.base_node import BaseNode
 from robot_dynamics_ros.nodes.tasks import held_values
 
 STIFFNESS = np.array([100.0, 100.0, 50.0, 5.0, 5.0, 5.0])
 CONTROLLED = {'stiffness': STIFFNESS.tolist(), 'damping': [0.0] * 6, 'control_law': 'pd_gravity'}
+IMPEDANCE = {
+    'control_law': 'cartesian_impedance',
+    'rotational_stiffness': [20.0] * 3,
+    'translational_stiffness': [300.0] * 3,
+    **dict.fromkeys(('stiffness', 'damping'), [0.0] * 6),
+    **dict.fromkeys(('translational_error_limit', 'rotational_error_limit'), 3.0),
+    'force_limit': 30.0,
+    'wrench_ramp_time': 0.01,
+}
 RENAMED = STRONGER.replace('ee_link', 'tool_flange')
 SAGGED = Q + 0.01
 OTHER_BASE = STRONGER.replace(f'"{ROBOT.link_names[0]}"', '"pedestal"')
@@ -209,3 +221,40 @@ def test_the_position_command_of_hand_guiding_goes_on(process):
     described.say(STRONGER, described.server, described.node)
     torque_of(described.node, Q + 0.003)
     assert described.node.task._hold.position_command == pytest.approx(Q)
+
+
+@pytest.mark.parametrize('stopped', [False, True])
+def test_wrenches_that_go_on_count_with_another_robot_unless_a_stop_came_before_it(process, monkeypatch, stopped):
+    monkeypatch.setattr(wrench_input, 'AGE_NS', 100 * ros.SECOND)  # none comes while the description is read
+    described = Described(process, TorqueController, **IMPEDANCE)
+    described.hold()
+    pushes = described.hand.create_publisher(WrenchStamped, 'target_wrench', 1)
+    stops = described.hand.create_publisher(JointTrajectory, 'joint_trajectory', 1)
+    wrench = np.array([0.0, 0.0, 0.0, 10.0, 0.0, 0.0])
+    pushed = pytest.approx(torque(0.0, UPRIGHT) + ROBOT.jacobian(Q, ROBOT.link_names[-1]).T @ wrench)
+
+    def push():
+        pushes.publish(WrenchStamped(wrench=Wrench(force=Vector3(x=10.0))))
+        return torque_of(described.node)
+
+    process.spin_until(lambda: push() == pushed, 'the push')
+    if stopped:
+        stops.publish(JointTrajectory())
+        process.spin_until(lambda: push() == pytest.approx(torque(0.0, UPRIGHT)), 'the stop')
+    described.say(STRONGER, described.server, described.node)
+    if not stopped:
+        process.spin_until(lambda: push() == pushed, 'the push')
+    for _ in range(10):
+        assert push() == (pytest.approx(torque(0.0, UPRIGHT)) if stopped else pushed)
+        process.spin(0.01)
+
+
+def test_a_soft_limit_that_pushes_goes_on_with_another_robot(process):
+    described = Described(process, TorqueController, **IMPEDANCE, soft_limit_distance=[0.3], soft_limit_torque=[3.0])
+    described.hold()
+    near = np.where(np.arange(6) == 4, ROBOT.limits.upper - 0.1, Q)
+    before = torque_of(described.node, near)
+    described.say(STRONGER, described.server, described.node)
+    assert torque_of(described.node, near) == pytest.approx(before)
+    (push,) = described.node.task.pipeline.law._soft_limits.push[[4]]
+    assert push == pytest.approx(-2.0)
