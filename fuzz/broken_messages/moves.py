@@ -146,13 +146,13 @@ def _motion(e: Episode, name: str, topic: str, data: bytes) -> None:
     """Send a message about the motion; after it any torque may follow, but none for it."""
     source = getattr(e.nodes.nodes[name].task, 'trajectory', None)
     if topic == 'joint_trajectory':
-        source.refused = ''
+        source.verdicts.refused = ''
     if _give(e, name, topic, data) and topic == 'joint_trajectory':
         message = understood(data, JointTrajectory)
         if message is not None and serialized(message) == data:  # a string may lack its end, for instance
             good = all(np.isfinite(point.positions).all() for point in message.points)
             good = good and (not message.points or set(e.arm.names) <= set(message.joint_names))
-            e.found.check('REFUSED', source.refused or good, lambda: f'{name}: {message} was not refused')
+            e.found.check('REFUSED', source.verdicts.refused or good, lambda: f'{name}: {message} was not refused')
     e.watches[name].unknown = True
 
 

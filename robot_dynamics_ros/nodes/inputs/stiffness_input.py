@@ -7,6 +7,7 @@ from robot_dynamics_ros.control.laws.impedance.impedance_limits import LEAST_RAT
 from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.target_stiffness import read_stiffness
+from robot_dynamics_ros.nodes.inputs.verdicts import Verdicts
 from robot_dynamics_ros.nodes.process.publishers import publishers_of, several
 
 TOPIC = 'target_stiffness'
@@ -17,7 +18,8 @@ class StiffnessInput:
 
     def __init__(self, node):
         """Subscribe for a BaseNode; its executor handles messages."""
-        self._node, self._frame, self._refused = node, '', ''
+        self._node, self._frame = node, ''
+        self.verdicts = Verdicts('stiffness', 'stiffnesses')
         self._stiffness: Stiffness | None = None
         self._constant = ''  # why it stays as it is
         subscription = node.create_subscription(WrenchStamped, TOPIC, self._on_stiffness, 1, raw=True)
@@ -25,7 +27,7 @@ class StiffnessInput:
 
     def renew(self, stiffness: Stiffness | None, frame: str, damping_ratio: float) -> None:
         """Follow messages with ``stiffness``, in the axes of ``frame``; None: the control law has none."""
-        self._stiffness, self._frame, self._refused, self._constant = stiffness, frame, '', ''
+        self._stiffness, self._frame, self._constant = stiffness, frame, ''
         if stiffness is None:
             self._constant = 'only control_law cartesian_impedance has one'
         elif damping_ratio < LEAST_RATIO:
@@ -40,7 +42,7 @@ class StiffnessInput:
             self._stiffness.continue_from(before._stiffness)
 
     def report(self) -> dict[str, str]:
-        """Return stiffness, energy, and why a message was refused last, as fields of the diagnostics."""
+        """Return stiffness, energy, and what became of messages, as fields of the diagnostics."""
         stiffness, parts = self._stiffness, ['', '']
         if stiffness is not None:
             parts = [' '.join(f'{k:.4g}' for k in part) for part in np.split(np.diagonal(stiffness.K), 2)]
@@ -48,7 +50,7 @@ class StiffnessInput:
             'rotational stiffness in force, N m/rad': parts[0],
             'translational stiffness in force, N/m': parts[1],
             'energy that stiffness may add, J': '' if stiffness is None else f'{stiffness.tank[0]:.3g}',
-            'stiffness refused last': self._refused,
+            **self.verdicts.report(),
         }
 
     def warnings(self) -> list[str]:
@@ -70,6 +72,7 @@ class StiffnessInput:
             if self._constant or self._stiffness is None:
                 raise ArgumentError(self._constant)
             self._stiffness.want(read_stiffness(data, self._frame))
+            self.verdicts.take()
         except DynamicsError as error:
-            self._refused = f'{TOPIC}: {error}'
-            self._node.refuse(self._refused)
+            self.verdicts.refuse(f'{TOPIC}: {error}')
+            self._node.refuse(self.verdicts.refused)

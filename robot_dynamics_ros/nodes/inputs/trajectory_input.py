@@ -14,6 +14,7 @@ from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints, traje
 from robot_dynamics_ros.nodes.inputs import target_poses
 from robot_dynamics_ros.nodes.inputs.target_poses import TargetPoses
 from robot_dynamics_ros.nodes.inputs.trajectory_queue import Sender, TrajectoryQueue, Waiting
+from robot_dynamics_ros.nodes.inputs.verdicts import Verdicts
 from robot_dynamics_ros.nodes.process.publishers import publishers_of, several
 
 TOPIC = 'joint_trajectory'
@@ -30,8 +31,8 @@ NUMBER = re.compile(r'(?<![\w\'])[-+]?\d[\d.e+-]*')
 class TrajectoryInput:
     """Passes each trajectory on ``joint_trajectory`` to a follower; one without points, a stop, ends the last.
 
-    A wrong one is refused by name, and the old one is followed further. ``refused`` is the last reason. While the node
-    is active no message waits for its executor: one thread handles stops, another one reads trajectories, a long one of
+    A wrong one is refused by name, and the old one is followed further; ``verdicts`` has the reason. While the node is
+    active no message waits for its executor: one thread handles stops, another one reads trajectories, a long one of
     which takes a second.
     """
 
@@ -48,7 +49,7 @@ class TrajectoryInput:
         """
         self._node, self._follower, self._on_end, self._poses = node, follower, on_end, poses
         self._limits = PositionLimits(node.robot, node.value('position_limit_tolerance'))
-        self.refused, self._logged = '', 0.0  # when it was logged, steady time, s
+        self.verdicts, self._logged = Verdicts('trajectory', 'trajectories'), 0.0  # steady time of the last log, s
         node.follow_clock(self._clock_set_back)
         self._handle_next = node.guarded(self._on_trajectory)
         self._thread: threading.Thread | None = None
@@ -107,10 +108,10 @@ class TrajectoryInput:
         return [*found, unreached] if unreached else found
 
     def report(self) -> dict[str, str]:
-        """Return why a trajectory was refused last, and the lag of the stream in force."""
+        """Return what became of trajectories, and the lag of the stream in force."""
         lag = self._follower.stream_lag
         return {
-            'trajectory refused last': self.refused,
+            **self.verdicts.report(),
             'lag of the stream of points, s': '' if lag is None else f'{lag:.3f}',
         }
 
@@ -156,6 +157,7 @@ class TrajectoryInput:
             if message.sender is not None:
                 message.sender.is_refused(str(error))
             return True
+        self.verdicts.take()
         rough = [kind for kind in kinds if kind != 'quintic']
         if rough:
             node.get_logger().info(
@@ -175,11 +177,11 @@ class TrajectoryInput:
 
     def _refuse(self, error: DynamicsError) -> None:
         reason, now = str(error), time.monotonic()
-        is_new = NUMBER.sub('', reason) != NUMBER.sub('', self.refused)
+        is_new = NUMBER.sub('', reason) != NUMBER.sub('', self.verdicts.refused)
         if is_new or now - self._logged >= LOGGED_AGAIN:
             self._node.get_logger().warning(f'trajectory refused: {reason}')
             self._logged = now
-        self.refused = reason
+        self.verdicts.refuse(reason)
 
     def _follow(self, message: Waiting, *arguments, **options) -> None:
         """Have the follower receive a trajectory, unless a stop has come since its message."""

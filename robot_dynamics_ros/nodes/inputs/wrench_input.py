@@ -10,6 +10,7 @@ from robot_dynamics_ros.control.laws.impedance.commanded_wrench import AGE_NS, C
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.spatial_vector import SpatialVector
 from robot_dynamics_ros.messages.stamps import check_age
+from robot_dynamics_ros.nodes.inputs.verdicts import Verdicts
 from robot_dynamics_ros.nodes.process.publishers import publishers_of, several
 
 TOPIC = 'target_wrench'
@@ -22,7 +23,8 @@ class WrenchInput:
 
     def __init__(self, node, base: str):
         """Subscribe for a BaseNode whose arm has this ``base`` link; its executor handles messages."""
-        self._node, self._base, self._frame, self._refused = node, base, '', ''
+        self._node, self._base, self._frame = node, base, ''
+        self.verdicts = Verdicts('wrench', 'wrenches')
         self._wrench: CommandedWrench | None = None
         self._stopped = 0  # when a stop, or a wrench that went on after it, came, ns of the system clock
         self._order = threading.Lock()  # nothing that came before a stop counts after it
@@ -31,7 +33,7 @@ class WrenchInput:
 
     def renew(self, wrench: CommandedWrench | None, frame: str) -> None:
         """Follow messages with ``wrench`` at ``frame``; None: the control law takes none."""
-        self._wrench, self._frame, self._refused = wrench, frame, ''
+        self._wrench, self._frame = wrench, frame
 
     def end(self) -> None:
         """Let the wrench fall to zero: a stop has come; any thread."""
@@ -45,14 +47,14 @@ class WrenchInput:
         self._stopped = before._stopped
 
     def report(self) -> dict[str, str]:
-        """Return the wrench in force, and why a message was refused last, as fields of the diagnostics."""
+        """Return the wrench in force, and what became of messages, as fields of the diagnostics."""
         parts = [['', '']] * 2
         if self._wrench is not None:
             parts = [[' '.join(f'{x:.4g}' for x in part) for part in np.split(row, 2)] for row in self._wrench.now]
         return {
             'force in force, axes of base; of frame, N': '; '.join(filter(None, (row[1] for row in parts))),
             'moment in force, axes of base; of frame, N m': '; '.join(filter(None, (row[0] for row in parts))),
-            'wrench refused last': self._refused,
+            **self.verdicts.report(),
         }
 
     def warnings(self) -> list[str]:
@@ -65,9 +67,10 @@ class WrenchInput:
     def _on_wrench(self, data: bytes, info: dict) -> None:
         try:
             self._want(data, info['received_timestamp'])
+            self.verdicts.take()
         except DynamicsError as error:
-            self._refused = f'{TOPIC}: {error}'
-            self._node.refuse(self._refused)
+            self.verdicts.refuse(f'{TOPIC}: {error}')
+            self._node.refuse(self.verdicts.refused)
 
     def _want(self, data: bytes, received: int) -> None:
         """Follow a message that was ``received`` then (ns of the system clock); the executor may come to it late."""

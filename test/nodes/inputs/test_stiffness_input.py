@@ -78,11 +78,19 @@ def held(numbers, q):
     return out
 
 
+def counted(graph):
+    """Return how many messages were taken and refused."""
+    fields = graph.diagnostics(NODE).fields
+    return int(fields['stiffnesses taken']), int(fields['stiffnesses refused'])
+
+
 def test_a_stiffness_is_followed(graph, arm):
     softer = 0.5 * LARGEST
     arm.reaches(LARGEST)
+    taken, refused = counted(graph)
     graph.publish('target_stiffness', stiffness(softer))
     arm.reaches(softer)
+    assert counted(graph) == (taken + 1, refused)
     np.testing.assert_allclose(arm.state(PUSHED), held(softer, PUSHED), rtol=0.0, atol=1e-6)
 
 
@@ -100,6 +108,7 @@ def test_pushed_away_it_grows_as_far_as_its_energy_reaches_and_says_so(graph, ar
 
 
 def test_a_stiffness_that_is_wrong_is_refused_by_name(graph, start):
+    taken, refused = counted(graph)
     for message, reason in (
         (stiffness(1.1 * LARGEST), 'rotational x: 22.0 is above 20.0, the largest that was stated'),
         (stiffness(0.0 * LARGEST), 'rotational x: expected a stiffness above 0, got 0'),
@@ -110,6 +119,7 @@ def test_a_stiffness_that_is_wrong_is_refused_by_name(graph, start):
             NODE, lambda status, why=reason: status.fields[REFUSED].startswith(f'target_stiffness: {why}')
         )
     np.testing.assert_allclose(in_force(graph.diagnostics(NODE)), LARGEST)
+    assert counted(graph) == (taken, refused + 3)
 
 
 def test_other_laws_and_slight_damping_take_none(graph):

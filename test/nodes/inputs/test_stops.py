@@ -79,7 +79,7 @@ def test_a_stop_overtakes_a_long_trajectory_that_is_being_read_and_those_that_wa
     follower.stop()
     follower.until(lambda: not follower.follows, 'the stop')
     may_end.set()
-    follower.until(lambda: 'a stop' in follower.input.refused, 'the refusal of the long one')
+    follower.until(lambda: 'a stop' in follower.input.verdicts.refused, 'the refusal of the long one')
     assert not follower.follows and not follower.input._queue._waiting
     follower.send((0.0, A), (3600.0, B))
     follower.until(lambda: follower.follows, 'the next trajectory')
@@ -96,7 +96,7 @@ def test_what_waits_at_the_deactivation_is_refused_and_not_followed_after_the_ne
     follower.until(lambda: not follower.node.active, 'the deactivation')
     may_end.set()
     ending.join()
-    assert 'not active' in follower.input.refused
+    assert 'not active' in follower.input.verdicts.refused
     follower.node.trigger_activate()
     follower.until(lambda: not follower.input._queue._waiting, 'the refusal of the other one')
-    assert 'not active' in follower.input.refused and not follower.follows
+    assert 'not active' in follower.input.verdicts.refused and not follower.follows

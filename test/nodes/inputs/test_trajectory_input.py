@@ -30,7 +30,7 @@ class Receiver:
     """As much of a node and of a follower as the input needs."""
 
     active, activated, locked_joint_names, robot, context = True, 0, (), ROBOT, None
-    publishers, unreached = 1, ''
+    publishers, unreached, stream_lag = 1, '', None
 
     def __init__(self, monkeypatch, simulated=None):
         self.simulated = simulated
@@ -166,7 +166,10 @@ def test_a_clock_of_the_source_that_is_ahead_is_refused(monkeypatch):
     one = Receiver(monkeypatch)
     assert one.give(sent=-0.9)[0] == NOW + 900 * MS
     assert one.give(sent=-1.1) is None
-    assert 'the clock of its source is 1.1 s ahead' in one.said[0] and one.input.refused in one.said[0]
+    assert (
+        'the clock of its source is 1.1 s ahead' in one.said[0]
+        and one.input.report()['trajectory refused last'] in one.said[0]
+    )
     assert one.give(stamp=NOW, sent=-1.1) is not None
 
 
@@ -263,6 +266,9 @@ def test_who_sends_a_trajectory_in_this_process_is_told_what_becomes_of_it(monke
     for _ in range(MOST_WAITING):
         one.input.send(right, stopped)
     assert late.told == [f'trajectory: {MOST_WAITING} newer ones wait']
+    report = one.input.report()
+    assert (report['trajectories taken'], report['trajectories refused']) == ('1', '2')
+    assert report['trajectory refused last'] == late.told[0]
     one.input.stop()
     assert one.stopped == 1 and stopped.told == ['trajectory dropped: a stop has come'] * MOST_WAITING
 
@@ -307,7 +313,7 @@ def test_a_stream_that_is_refused_is_logged_once_for_each_kind_of_reason(monkeyp
     ]
     for reason in reasons:
         one.input._refuse(ArgumentError(reason))
-        assert one.input.refused == reason
+        assert one.input.report()['trajectory refused last'] == reason
     assert one.said == [f'trajectory refused: {reasons[k]}' for k in (0, 3, 4)]
     now[0] += 11.0
     one.input._refuse(ArgumentError(reasons[-1]))

@@ -130,9 +130,11 @@ def test_what_waited_in_a_busy_node_counts_for_what_is_left_of_its_time(monkeypa
         return commanded.now[0, 5]
 
     assert force(0.0, 0.24) == force(0.2, 0.04) == WANTED[5]
+    assert source.report()['wrenches taken'] == '2' and source.report()['wrenches refused'] == '0'
     assert force(0.0, 0.26) == force(0.2, 0.06) == 0.0 and not node.said
     assert force(0.3, 0.0) == 0.0
     assert node.said == 'target_wrench: the node was busy for 0.300 s since it came'
+    assert source.report()['wrenches refused'] == '1'
     # what came before a stop, and what goes on after it, although the node is activated again
     source.end()
     source.renew(commanded, LINK)

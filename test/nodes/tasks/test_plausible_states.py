@@ -157,13 +157,13 @@ def test_a_trajectory_in_degrees_is_refused(process, kind):
     def send(*points):
         now = {'source_timestamp': time.time_ns(), 'received_timestamp': time.time_ns()}
         trajectory._queue.on_message(serialize_message(ros.trajectory(NAMES, 0, *points)), now)
-        process.spin_until(lambda: trajectory.refused or trajectory._follower._plans, 'a trajectory that is read')
+        process.spin_until(lambda: trajectory.verdicts.refused or trajectory._follower._plans, 'a trajectory that is read')
 
     send((0.0, Q), (2.0, np.rad2deg([0.4, 0.1])))
-    assert trajectory.refused.startswith("trajectory point 1: joint 'shoulder': position 22.9183 is beyond")
-    trajectory.refused = ''
+    assert trajectory.verdicts.refused.startswith("trajectory point 1: joint 'shoulder': position 22.9183 is beyond")
+    trajectory.verdicts.refused = ''
     send((0.0, Q), (2.0, [0.4, 0.1]))
-    assert trajectory.refused == ''
+    assert trajectory.verdicts.refused == ''
 
 
 def test_services_refuse_degrees_and_have_measured_joints_in_their_requests(process):
