@@ -22,6 +22,7 @@ import json, os, sys, time
 import pyaubo_sdk
 rtde_port, rpc_port, names, count, result = json.loads(sys.argv[1])
 rpc = pyaubo_sdk.RpcClient()
+rpc.setRequestTimeout(60_000)  # ms; the controller answers from a process that is busy
 assert rpc.connect('127.0.0.1', rpc_port) == 0
 assert rpc.login('aubo', '123456') == 0
 (robot,) = rpc.getRobotNames()
