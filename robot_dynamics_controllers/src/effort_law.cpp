@@ -26,6 +26,7 @@ const DynamicsLibrary & checked(const DynamicsLibrary & library, const Settings 
   require_between("ramp_time", settings.ramp_time, 0.01, 60.0);
   require_between("reference_timeout", settings.reference_timeout, 0.001, 10.0);
   require_between("update_rate", settings.update_rate, 0.1, 100000.0);
+  require_between("torque_delay", settings.torque_delay, 0.0, 1.0);
   if (settings.fade_in_time != -1.0) {
     require_between("fade_in_time (or -1: of the preset)", settings.fade_in_time, 0.0, 60.0);
   }
@@ -72,7 +73,7 @@ EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
   at_measured_(settings.evaluate_at_measured), reference_timeout_(settings.reference_timeout),
   ramp_time_(settings.ramp_time),
   cycle_(1.0 / settings.update_rate), terms_(*library_, policy_.terms),
-  feedback_(*library_, settings.stiffness, settings.damping, 1.0 / settings.update_rate),
+  feedback_(*library_, settings.stiffness, settings.damping, 1.0 / settings.update_rate, settings.torque_delay),
   limiter_(
     *library_, effort_limits(settings.effort_limit, library_->effort_limits, settings.joints),
     rate_limits(settings.rate_limit, settings.joints)),

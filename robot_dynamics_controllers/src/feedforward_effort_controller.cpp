@@ -205,6 +205,7 @@ Settings FeedforwardEffortController::settings() const
   settings.ramp_time = parameters_.ramp_time;
   settings.reference_timeout = parameters_.reference_timeout;
   settings.update_rate = get_update_rate();
+  settings.torque_delay = parameters_.torque_delay;
   settings.model_digest = parameters_.model_digest;
   return settings;
 }

@@ -255,16 +255,19 @@ Largest largest_eigenvalue(const robot_dynamics_library & library, const Entries
 
 void require_stable(
   const robot_dynamics_library & library, const std::vector<double> & stiffness,
-  const std::vector<double> & damping, double period)
+  const std::vector<double> & damping, double update_period, double delay)
 {
+  const double period = delay > 0.0 ? std::sqrt(2.0) * (update_period + 2.0 * delay) : update_period;
   const std::string helper = "ask robot_dynamics_propose_gains for gains", rate = four_digits(1.0 / period) + " Hz";
+  const std::string late = delay > 0.0 ? "torque_delay: " + four_digits(delay) + " s, with which " +
+    four_digits(1.0 / update_period) + " Hz count as " + rate + ": " : "";
   const auto joint = [&](std::size_t k) {return std::string("joint '") + library.joint_names[k] + "': ";};
   for (std::size_t k = 0; k < stiffness.size(); ++k) {
     const double damped = damping[k] + library.friction[ROBOT_DYNAMICS_VISCOUS * library.velocities + k];
     const double least = 0.5 * period * stiffness[k];
     if (stiffness[k] > 0.0 && !(damped > least)) {
       throw std::invalid_argument(
-              "stiffness: " + joint(k) + four_digits(stiffness[k]) + " N m/rad at " + rate + " needs a damping above " +
+              late + "stiffness: " + joint(k) + four_digits(stiffness[k]) + " N m/rad at " + rate + " needs a damping above " +
               four_digits(least) + " N m s/rad (half of stiffness times period), got " + four_digits(damped) +
               " with viscous friction; raise the damping, lower the stiffness, or " + helper);
     }
@@ -274,7 +277,7 @@ void require_stable(
   if (!(period * found.eigenvalue < UNSTABLE)) {
     const double gain = damping[found.joint];
     throw std::invalid_argument(
-            "damping: " + joint(found.joint) + four_digits(gain) + " N m s/rad at " + rate +
+            late + "damping: " + joint(found.joint) + four_digits(gain) + " N m s/rad at " + rate +
             ": damping times period over inertia (largest eigenvalue of T M^-1 D) is " +
             four_digits(period * found.eigenvalue) + ", and sampled control is unstable from " + four_digits(UNSTABLE) +
             " on; use less than " + four_digits(gain * UNSTABLE / (period * found.eigenvalue)) +

@@ -28,7 +28,7 @@ std::vector<double> gains(const std::string & name, const std::vector<double> & 
 
 JointFeedback::JointFeedback(
   const robot_dynamics_library & library, const std::vector<double> & stiffness,
-  const std::vector<double> & damping, double period)
+  const std::vector<double> & damping, double period, double delay)
 : library_(library), stiffness_(gains("stiffness", stiffness, library.velocities)),
   damping_(gains("damping", damping, library.velocities)), turn_(library.velocities), acts_(false)
 {
@@ -36,7 +36,7 @@ JointFeedback::JointFeedback(
     turn_[i] = library.continuous[i] ? TURN : 0.0;
     acts_ = acts_ || stiffness_[i] > 0.0 || damping_[i] > 0.0;
   }
-  require_stable(library, stiffness_, damping_, period);
+  require_stable(library, stiffness_, damping_, period, delay);
 }
 
 void JointFeedback::add(

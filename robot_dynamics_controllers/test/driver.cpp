@@ -90,6 +90,7 @@ void * law_new(
       settings.ramp_time = times[1];
       settings.reference_timeout = times[2];
       settings.update_rate = times[3];
+      settings.torque_delay = times[4];
       settings.model_digest = digest;
       const std::size_t n = settings.joints.size();
       settings.stiffness.assign(gains, gains + n);
@@ -202,7 +203,7 @@ std::uint64_t gain_check_calls(int n)
       ++calls;
       return true;
     };
-  require_stable(library, std::vector<double>(joints, 0.0), std::vector<double>(joints, 1.0), 0.001);
+  require_stable(library, std::vector<double>(joints, 0.0), std::vector<double>(joints, 1.0), 0.001, 0.0);
   return calls;
 }
 

@@ -18,13 +18,15 @@ def main() -> None:
     add_robot_options(parser)
     parser.add_argument('--rate', type=float, required=True, help='rate of joint_states, Hz')
     parser.add_argument('--bandwidth', type=float, default=10.0, help='of the position control, rad/s (default: 10)')
+    parser.add_argument('--delay', type=float, default=0.0, help='of the torque, s (torque_delay of torque_controller)')
     options = parser.parse_args()
     try:
         robot = robot_of(options)
-        proposed = propose_gains(robot, options.rate, options.bandwidth)
+        proposed = propose_gains(robot, options.rate, options.bandwidth, options.delay)
     except (DynamicsError, OSError) as error:
         sys.exit(f'{parser.prog}: {error}')
-    print(f'# {robot.name} at {options.rate:g} Hz; prismatic joints: m for rad, N for N m, kg for kg m^2')
+    late = f', {options.delay:g} s late' if options.delay else ''
+    print(f'# {robot.name} at {options.rate:g} Hz{late}; prismatic joints: m for rad, N for N m, kg for kg m^2')
     print(f'# {COLUMNS}\n# {UNITS}')
     for name, *values in zip(
         robot.joint_names, proposed.inertia, proposed.bandwidth, proposed.stiffness, proposed.damping, strict=True
@@ -37,6 +39,8 @@ def main() -> None:
     print('/**/torque_controller:\n  ros__parameters:')
     for name in ('stiffness', 'damping'):
         print(f'    {name}: [{", ".join(decimal(value) for value in getattr(proposed, name))}]')
+    if options.delay:
+        print(f'    torque_delay: {options.delay!r}')
 
 
 def decimal(value: float) -> str:

@@ -40,7 +40,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.control.laws.gain_limits import LIMIT, SamplingLimit, configurations
+from robot_dynamics_ros.control.laws.gain_limits import LIMIT, DelayedLimit, SamplingLimit, configurations
 from robot_dynamics_ros.errors import ArgumentError
 
 EFFORT_LIMIT, RATE_LIMIT = 1, 2  # flags of the limiter
@@ -327,6 +327,19 @@ def test_gains_are_refused_from_the_largest_stable_damping_on(damping):
     with pytest.raises(ValueError, match='invalid_argument: ' + said[: said.index(': ', 9) + 2]) as error:
         law(stiffness=1.0, damping=damping, update_rate=0.999 / limit.period)
     assert 'largest eigenvalue of T M^-1 D) is 2.' in str(error.value)
+
+
+def test_gains_are_refused_from_the_largest_delay_on_that_torque_controller_accepts():
+    undelayed = SamplingLimit(without_position_limits(aubo_i5()), np.ones(6), np.full(6, 3.0))
+    period = 1.0 / RATE
+    delay = 0.5 * (undelayed.period / np.sqrt(2.0) - period)
+    assert delay > 1e-3
+    accepted, refused = (DelayedLimit(undelayed, share * delay) for share in (0.999, 1.001))
+    assert accepted.fault(period) == ''
+    law(stiffness=1.0, damping=3.0, torque_delay=0.999 * delay)
+    said = refused.fault(period)
+    with pytest.raises(ValueError, match='invalid_argument: ' + said[: said.index(': damping')]):
+        law(stiffness=1.0, damping=3.0, torque_delay=1.001 * delay)
 
 
 def test_gains_are_judged_at_the_lightest_position_of_an_arm_where_samples_miss_it():

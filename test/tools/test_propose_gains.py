@@ -34,8 +34,20 @@ def test_it_prints_a_parameter_file_with_gains(command):
     assert 'slower' not in command('aubo_i5', '--rate', '1000', '--bandwidth', '5')
 
 
+def test_with_a_delay_gains_are_those_of_the_rate_as_which_it_counts(command):
+    printed = command('aubo_i5', '--rate', '200', '--bandwidth', '10', '--delay', '0.01')
+    values = yaml.safe_load(printed)['/**/torque_controller']['ros__parameters']
+    undelayed = proposal(Robot.named('aubo_i5'), 200.0, 10.0)
+    expected = proposal(Robot.named('aubo_i5'), 1.0 / (np.sqrt(2.0) * (0.005 + 0.02)), 10.0)
+    np.testing.assert_allclose(values['damping'], expected.damping, rtol=5e-3)
+    assert values['torque_delay'] == 0.01 and (expected.damping < 0.9 * undelayed.damping).any()
+    assert printed.startswith('# aubo_i5 at 200 Hz, 0.01 s late; ')
+
+
 def test_one_line_says_what_is_wrong(command):
     with pytest.raises(SystemExit, match=r"^robot_dynamics_propose_gains: .*'aubo_i6'"):
         command('aubo_i6', '--rate', '500')
     with pytest.raises(SystemExit, match=r'^robot_dynamics_propose_gains: rate: expected a positive number of Hz'):
         command('aubo_i5', '--rate', '-1')
+    with pytest.raises(SystemExit, match=r'^robot_dynamics_propose_gains: delay: expected a number of s of at least 0'):
+        command('aubo_i5', '--rate', '500', '--delay', '-0.1')

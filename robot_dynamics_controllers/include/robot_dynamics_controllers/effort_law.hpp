@@ -39,6 +39,7 @@ struct Settings
   double ramp_time = 0.5;                 ///< s, of every change of source, and down to zero; above 0
   double reference_timeout = 0.1;         ///< s for which the last reference is followed without a new one
   double update_rate = 0.0;               ///< Hz, of `update`; has to be stated
+  double torque_delay = 0.0;              ///< s, from when a state is measured to when its effort acts
   std::string model_digest;               ///< of the library; '': not checked
 };
 

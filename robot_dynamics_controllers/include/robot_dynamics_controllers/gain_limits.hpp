@@ -11,7 +11,7 @@ namespace robot_dynamics_controllers
 
 /// Throws std::invalid_argument, which names the joint, its gain and the limit, for gains Kp (n, N m/rad; N/m) and Kd (n,
 /// N m s/rad; N s/m) that are unstable with torques every T = `period` s. The rule of control/laws/gain_limits.py, which has
-/// the reason and the sources:
+/// the reason and the sources (T counts as sqrt(2) (T + 2 t) where torques act t = `delay` s late):
 ///
 ///     the largest eigenvalue of T M(q)^-1 Kd < 2     and     T Kp_i / 2 < Kd_i + viscous friction for each joint i.
 ///
@@ -20,7 +20,7 @@ namespace robot_dynamics_controllers
 /// is; of robots with more than 24, fewer configurations are compared.
 void require_stable(
   const robot_dynamics_library & library, const std::vector<double> & stiffness,
-  const std::vector<double> & damping, double period);
+  const std::vector<double> & damping, double period, double delay);
 
 }  // namespace robot_dynamics_controllers
 

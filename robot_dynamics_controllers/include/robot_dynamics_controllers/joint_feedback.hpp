@@ -14,11 +14,12 @@ namespace robot_dynamics_controllers
 class JointFeedback
 {
 public:
-  /// Gains Kp (N m/rad; N/m) and Kd (N m s/rad; N s/m), 1 or n each, at least 0, for updates every `period` s. Throws
-  /// std::invalid_argument for others, and as require_stable. `library` has to outlive this object.
+  /// Gains Kp (N m/rad; N/m) and Kd (N m s/rad; N s/m), 1 or n each, at least 0, for updates every `period` s whose
+  /// torques act `delay` s late. Throws std::invalid_argument for others, and as require_stable. `library` has to outlive
+  /// this object.
   JointFeedback(
     const robot_dynamics_library & library, const std::vector<double> & stiffness,
-    const std::vector<double> & damping, double period);
+    const std::vector<double> & damping, double period, double delay);
 
   /// Whether a gain is above 0; else nothing is added.
   bool acts() const noexcept {return acts_;}

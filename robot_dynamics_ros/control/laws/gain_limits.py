@@ -11,7 +11,12 @@ They lie within the unit circle (Jury's test) where T d / m < 2 and T k / 2 < d.
 
 For K = 0 the first one is necessary, too: each torque then reverses a velocity to more than its size. The second one is
 the passivity of a sampled spring (Colgate & Schenkel 1997, eq. 3), where viscous friction of the joint counts as D.
-A delay of one whole period between state and torque halves the first limit.
+
+Where the torque acts t seconds late, T counts as sqrt(2) (T + 2 t). For t far above T, the roots of
+m s^2 + (d s + k) exp(-s t) = 0 reach the imaginary axis at d t / m = x sin x and k t / d = x cot x, 0 < x < pi / 2. All
+pairs below 0.71 are stable then (x = 0.905), and sqrt(2) asks for 0.707. By the tests this is enough for short
+delays, too. A spring or a mass that the arm touches adds no limit without a delay. With one, the dampers may drive
+what vibrates by itself at w > 1.4 / (T + 2 t), such as a light tool on a stiff spring: it needs damping of its own.
 
 The eigenvalue is largest where the arm feels light, at a position that samples only come near. Compass search leads
 there from the largest ones: the best of one step in each joint, forth and back, and half of the step where none is
@@ -148,6 +153,11 @@ class SamplingLimit:
         )
 
 
+def counted_period(period: float, delay: float) -> float:
+    """Return the period (s) without delay as which a ``period`` (s) counts whose torques act ``delay`` (s) late."""
+    return np.sqrt(2.0) * (period + 2.0 * delay) if delay else period
+
+
 class PeriodLimit(Protocol):
     """Longest sampling period of some gains."""
 
@@ -156,6 +166,22 @@ class PeriodLimit(Protocol):
 
     def fault(self, period: float) -> str:
         """Return why the gains are refused at a sampling ``period`` (s), '' if they are not."""
+
+
+class DelayedLimit:
+    """Longest sampling period of gains whose torques act ``delay`` (s) late; of ``limit`` (s) without the delay."""
+
+    def __init__(self, limit: PeriodLimit, delay: float):
+        self._limit, self._delay = limit, delay
+        self.period = max(0.0, limit.period / np.sqrt(2.0) - 2.0 * delay) if delay else limit.period
+
+    def fault(self, period: float) -> str:
+        """Return why the gains are refused at a sampling ``period`` (s), '' if they are not."""
+        if period < self.period:
+            return ''
+        counted = max(counted_period(period, self._delay), self._limit.period)
+        late = f'torque_delay: {self._delay:.4g} s, with which {1.0 / period:.4g} Hz count as {1.0 / counted:.4g} Hz: '
+        return (late if self._delay else '') + self._limit.fault(counted)
 
 
 class SampledLaw(WrappingLaw):
@@ -204,7 +230,7 @@ class ProposedGains(NamedTuple):
     eigenvalue: float
 
 
-def propose_gains(robot: Robot, rate: float, bandwidth: float) -> ProposedGains:
+def propose_gains(robot: Robot, rate: float, bandwidth: float, delay: float = 0.0) -> ProposedGains:
     """Propose gains from M(q) and the rate: K = m w^2 and D = 2 m w with the largest M_ii(q) of each joint as m.
 
     They are critically damped where the joint's inertia is largest, and more than that elsewhere. A joint whose damping
@@ -218,6 +244,8 @@ def propose_gains(robot: Robot, rate: float, bandwidth: float) -> ProposedGains:
         Of joint_states, Hz.
     bandwidth : float
         w, rad/s.
+    delay : float, optional
+        Time from a joint state to when its torque acts, s; T is the period that counts.
 
     Returns
     -------
@@ -226,22 +254,25 @@ def propose_gains(robot: Robot, rate: float, bandwidth: float) -> ProposedGains:
     Raises
     ------
     ArgumentError
-        For a rate or a bandwidth that is not positive, and for a robot with a joint that has no inertia.
+        For a rate or a bandwidth that is not positive, a negative delay, and a robot with a joint that has no inertia.
     """
     for name, value, unit in (('rate', rate, 'Hz'), ('bandwidth', bandwidth, 'rad/s')):
         if not np.isfinite(value) or value <= 0.0:
             raise ArgumentError(f'{name}: expected a positive number of {unit}, got {value}')
+    if not np.isfinite(delay) or delay < 0.0:
+        raise ArgumentError(f'delay: expected a number of s of at least 0, got {delay}')
+    T = counted_period(1.0 / rate, delay)
     samples = configurations(robot)
     inertia = np.diagonal(robot.mass_matrix(samples), axis1=1, axis2=2).max(axis=0)
     M_inverse = inverses(robot, np.concatenate([samples, lightest_configurations(robot, of_damping(robot, inertia))]))
     # T D_i over the smallest inertia that joint i feels, the others free
-    share = 2.0 * bandwidth / rate * inertia * np.diagonal(M_inverse, axis1=1, axis2=2).max(axis=0)
+    share = 2.0 * bandwidth * T * inertia * np.diagonal(M_inverse, axis1=1, axis2=2).max(axis=0)
 
     def capped(largest: float) -> np.ndarray:
         return bandwidth * np.minimum(1.0, largest / share)
 
     def eigenvalue(w: np.ndarray) -> float:
-        return float(_largest_eigenvalues(M_inverse, 2.0 * w * inertia).max()) / rate
+        return float(_largest_eigenvalues(M_inverse, 2.0 * w * inertia).max()) * T
 
     low, high = 0.0, float(share.max())
     w = capped(high)

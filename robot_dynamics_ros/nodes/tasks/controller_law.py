@@ -7,7 +7,14 @@ from robot_dynamics_ros.control.law import Law, MeasuredState
 from robot_dynamics_ros.control.laws.acceleration_limits import acceleration_limits
 from robot_dynamics_ros.control.laws.adaptation import ADAPTIVE, Adaptation, AdaptiveSettings
 from robot_dynamics_ros.control.laws.adaptive import AdaptiveControl, AdaptiveHold, AdaptiveLaw
-from robot_dynamics_ros.control.laws.gain_limits import NOT_STATED, PeriodLimit, SampledLaw, SamplingLimit, check_stated
+from robot_dynamics_ros.control.laws.gain_limits import (
+    NOT_STATED,
+    DelayedLimit,
+    PeriodLimit,
+    SampledLaw,
+    SamplingLimit,
+    check_stated,
+)
 from robot_dynamics_ros.control.laws.hold_position import HoldPosition
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import (
     IMPEDANCE,
@@ -75,8 +82,8 @@ class ControllerLaw:
             check_stated(gain, values)
         make = {ADAPTIVE: self._adaptive, IMPEDANCE: self._cartesian}.get(name, self._fixed)
         self._adaptation = self._stiffness = self._soft_limits = self._wrench = None
-        control, hold, limit = make(name, gains)
-        self._limit = limit
+        control, hold, undelayed = make(name, gains)
+        limit = self._limit = DelayedLimit(undelayed, node.value('torque_delay'))
         self.fields['control law'], self.fields['period limit of the gains, s'] = name, f'{limit.period:.4g}'
         self.follower.plan = None  # that of an activation before leads nothing
         if name == IMPEDANCE:

@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+from support.control.delayed_loop import growth
 from support.robots.example_robots import example_urdfs
 
 import numpy as np
@@ -15,6 +16,7 @@ from robot_dynamics_ros.control.laws.gain_limits import (
     PROPOSED,
     SAMPLES,
     UNKNOWN_PERIOD,
+    DelayedLimit,
     SampledLaw,
     SamplingLimit,
     check_stated,
@@ -72,6 +74,51 @@ def test_gains_below_the_limit_are_stable(seed):
     M, D = random_mass_matrix(rng), rng.uniform(0.1, 10.0, 3)
     K = rng.uniform(0.0, 2000.0, 3)
     assert spectral_radius(M, K, D, 0.999 * SamplingLimit(robot_with(M), K, D).period) < 1.0
+
+
+DELAYS = [0.0, 0.01, 0.1, 0.3, 0.5, 0.8, 1.0, 1.4, 2.0, 5.0]
+"""Of torques, in periods."""
+
+
+@pytest.mark.parametrize('delay', DELAYS)
+def test_below_the_limit_of_a_delay_no_motion_grows(delay):
+    """Of one joint, which stands for each x^H M x, x^H D x and x^H K x of several; both limits nearly reached, too."""
+    for share in np.linspace(0.02, 0.999, 25):
+        for of_spring in (0.0, 0.1, 0.3, 0.5, 0.7, 0.85, 0.95, 0.999):
+            # T d / m and T k / (2 d) are so many times their limits
+            d = share * LIMIT / (np.sqrt(2.0) * (1.0 + 2.0 * delay) if delay else 1.0)
+            k = of_spring * d * d / share
+            undelayed = min(LIMIT / d, LIMIT * d / k if k else np.inf)
+            assert DelayedLimit(SimpleNamespace(period=undelayed), delay).period > 1.0
+            K, D = np.full((1, 1), k), np.full((1, 1), d)
+            assert growth(np.eye(1), np.zeros((1, 1)), K, D, 1.0, delay) < 1.0 + 1e-9
+
+
+@pytest.mark.parametrize('delay', DELAYS)
+@pytest.mark.parametrize('seed', range(4))
+def test_gains_below_the_limit_of_a_delay_are_stable_and_far_above_they_are_not(seed, delay):
+    rng = np.random.default_rng(seed)
+    M, D = random_mass_matrix(rng), rng.uniform(0.1, 10.0, 3)
+    K, still = rng.uniform(0.0, 2000.0, 3), np.zeros((3, 3))
+    undelayed = SamplingLimit(robot_with(M), K, D).period
+    # the period with which so many periods are at the limit
+    period = undelayed / (np.sqrt(2.0) * (1.0 + 2.0 * delay)) if delay else undelayed
+    limit = DelayedLimit(SamplingLimit(robot_with(M), K, D), delay * period)
+    assert limit.period == pytest.approx(period)
+    assert growth(M, still, np.diag(K), np.diag(D), 0.999 * period, 0.999 * delay * period) < 1.0 + 1e-9
+    assert growth(M, still, np.diag(K), np.diag(D), 4.0 * period, 4.0 * delay * period) > 1.0 + 1e-4
+
+
+def test_a_delay_is_named_where_gains_are_refused_for_it():
+    undelayed = SamplingLimit(robot_with(np.eye(1)), [0.0], [4.0])  # below 0.5 s
+    assert DelayedLimit(undelayed, 0.0).period == undelayed.period == 0.5
+    limit = DelayedLimit(undelayed, 0.1)
+    assert limit.period == pytest.approx(0.5 / np.sqrt(2.0) - 0.2)
+    assert limit.fault(0.15) == ''
+    said = limit.fault(0.2)
+    assert said.startswith("torque_delay: 0.1 s, with which 5 Hz count as 1.768 Hz: damping: joint 'base': 4 N m s/rad")
+    assert limit.fault(limit.period).startswith('torque_delay: ')
+    assert DelayedLimit(undelayed, 1.0).period == 0.0 and DelayedLimit(undelayed, 1.0).fault(1e-9)
 
 
 def test_one_joint_has_the_limits_of_the_textbook():

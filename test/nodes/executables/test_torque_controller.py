@@ -412,6 +412,7 @@ def test_commands_are_in_the_order_of_command_joints(graph, start):
         ({'stiffness': [-1.0]}, 'robot_dynamics_propose_gains proposes gains'),
         ({'damping': [3.0, 4.0, 3.5, 0.6, 0.7, 800.0]}, f'damping: joint {NAMES[5]!r}: 800 N m s/rad at 500 Hz'),
         ({'damping': [1.0, 1.0, 1.0, 1.0, 1.0, -1.0]}, 'damping'),
+        ({'torque_delay': 0.1}, f'0.1 s, with which 500 Hz count as 3.501 Hz: damping: joint {NAMES[3]!r}'),
         ({'control_law': 'cartesian_impedance'}, 'translational_stiffness: not stated'),
         ({**OF_IMPEDANCE, 'rotational_stiffness': [-1.0]}, 'rotational_stiffness: not stated'),
         ({**OF_IMPEDANCE, 'translational_stiffness': [1.0, 2.0]}, 'translational_stiffness: expected 3 numbers'),

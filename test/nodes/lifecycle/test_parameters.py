@@ -158,7 +158,9 @@ WHEN = {
     **dict.fromkeys(('gravity_limit', 'payload_limit', 'payload_gravity_ramp_time'), 'now'),
     **dict.fromkeys(('calibration_time', 'threshold_margin'), 'now'),
     **dict.fromkeys(('payload_source', 'gravity_source', 'gravity_tolerance'), 'now'),
-    **dict.fromkeys(('control_law', 'stiffness', 'damping', 'bandwidth', 'state_rate'), 'at the next activation'),
+    **dict.fromkeys(
+        ('control_law', 'stiffness', 'damping', 'bandwidth', 'state_rate', 'torque_delay'), 'at the next activation'
+    ),
     **dict.fromkeys(('adaptation_payload_limit', 'adaptation_rate'), 'at the next activation'),
     **dict.fromkeys(('friction_adaptation_rate', 'adaptation_dead_zone'), 'at the next activation'),
     **dict.fromkeys(('impedance_frame', 'reference_frame', 'damping_ratio'), 'at the next activation'),

@@ -146,11 +146,11 @@ class Law:
     def __init__(
         self, library, joints, preset='', gravity_owner='', compensation=(), measured=False, effort_limit=(0.0,),
         rate_limit=(0.0,), fade_in_time=-1.0, ramp_time=0.5, reference_timeout=0.1, update_rate=RATE, digest='',
-        compiler='gcc', stiffness=0.0, damping=0.0, rehearses=False,
+        compiler='gcc', stiffness=0.0, damping=0.0, rehearses=False, torque_delay=0.0,
     ):  # fmt: skip
         self.core, self.n = core(compiler), len(joints)
         effort, rate = np.array(effort_limit, float), np.array(rate_limit, float)
-        times = np.array([fade_in_time, ramp_time, reference_timeout, update_rate])
+        times = np.array([fade_in_time, ramp_time, reference_timeout, update_rate, torque_delay])
         gains = np.array([np.broadcast_to(it, self.n) for it in (stiffness, damping)], float)
         self._said = ctypes.create_string_buffer(2000)
         made = self.core.law_new(
