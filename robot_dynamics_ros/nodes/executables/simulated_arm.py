@@ -4,7 +4,7 @@ from functools import partial
 
 from robot_dynamics_ros.nodes.lifecycle.base_node import BaseNode
 from robot_dynamics_ros.nodes.process.node_process import run
-from robot_dynamics_ros.nodes.tasks.plant_loop import PlantLoop, elastic_joints, gain, start_position
+from robot_dynamics_ros.nodes.tasks.plant_loop import PlantLoop, elastic_joints, gain, start_position, surfaces
 from robot_dynamics_ros.validation import of_each_joint
 
 
@@ -20,6 +20,8 @@ class SimulatedArm(BaseNode):
             'start': lambda start: start_position(start, self.robot.nq),
             **{name: partial(self._check_gain, name) for name in ('motor_stiffness', 'motor_damping')},
             'joint_stiffness': lambda stiffness: elastic_joints(self.robot, stiffness, [0.0]),
+            'surfaces': lambda planes: surfaces(self.robot, planes, ''),
+            'contact_frame': lambda frame: surfaces(self.robot, [0.0], frame),
             'joint_damping': lambda values: of_each_joint('joint_damping', values, self.robot.nv, zero=True),
         }
         super().__init__('simulated_arm', checks, **options)

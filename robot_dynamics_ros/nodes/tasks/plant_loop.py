@@ -19,6 +19,7 @@ from robot_dynamics_ros.simulation.elastic_joints import ElasticJoints
 from robot_dynamics_ros.simulation.plant.arm_clock import ArmClock
 from robot_dynamics_ros.simulation.plant.command_age import CommandAge
 from robot_dynamics_ros.simulation.plant.motor_pd import MotorPd
+from robot_dynamics_ros.simulation.plant.surfaces import Surfaces
 
 STEP_NS = 1_000_000
 """Simulation step in ns."""
@@ -51,6 +52,13 @@ def elastic_joints(robot, stiffness, damping) -> ElasticJoints | None:
             raise ArgumentError('joint_damping: rigid joints have none; state joint_stiffness, too')
         return None
     return ElasticJoints(robot, validation.of_each_joint('joint_stiffness', stiffness, robot.nv, zero=False), D)
+
+
+def surfaces(robot, planes, frame: str) -> Surfaces | None:
+    """Return the surfaces that a frame touches, '': the last link; None for [0.0]; ArgumentError for wrong ones."""
+    if frame:
+        robot.link_pose(robot.neutral(), frame)  # names one that it lacks
+    return None if list(planes) == [0.0] else Surfaces(planes, frame or robot.link_names[-1])
 
 
 def start_position(values, nq: int) -> np.ndarray:
@@ -87,6 +95,7 @@ class PlantLoop(LifecycleTask):
             friction_error=node.value('friction_error'),
             motors=motors,
             elastic=elastic_joints(robot, node.value('joint_stiffness'), node.value('joint_damping')),
+            surfaces=surfaces(robot, node.value('surfaces'), node.value('contact_frame')),
         )
         ros_clock = node.get_clock()
         self._arm_time = ArmClock(
@@ -126,12 +135,13 @@ class PlantLoop(LifecycleTask):
         self._begin()
 
     def report(self) -> dict[str, str]:
-        """Return brakes, lost time, and the number of commands that named no state."""
+        """Return brakes, lost time, the number of commands that named no state, and the force of surfaces."""
         lost = self._arm_time.steps_lost * STEP_NS / SECOND
         return {
             'brakes': 'closed' if self._arm.brakes else 'open',
             'time lost, s': f'{lost:.3f}',
             'commands without a state': str(self._command_age.unnamed),
+            'contact force, N': ' '.join(f'{x:.3g}' for x in self._arm.contact_force),
         }
 
     def _on_timer(self) -> None:

@@ -11,6 +11,7 @@ from robot_dynamics_ros.simulation.elastic_joints import ElasticJoints
 from robot_dynamics_ros.simulation.plant.motor_pd import MotorPd
 from robot_dynamics_ros.simulation.plant.mujoco_plant import mujoco_plant
 from robot_dynamics_ros.simulation.plant.mujoco_springs import MujocoSprings
+from robot_dynamics_ros.simulation.plant.surfaces import Surfaces
 
 
 class MujocoArm:
@@ -29,6 +30,7 @@ class MujocoArm:
         friction_error=0.0,
         motors: MotorPd | None = None,
         elastic: ElasticJoints | None = None,
+        surfaces: Surfaces | None = None,
     ):
         """Make the plant of ``robot``, with its inertias, rotor inertias, friction, springs and gravity.
 
@@ -38,11 +40,12 @@ class MujocoArm:
         no coupling of motors and no gyroscopic torque of rotors. Followers of a ``DrivenRobot`` follow by soft
         constraints. ``motors`` is the PD of motors of the MIT type, None for others. The joints of ``elastic``, made of
         ``robot``, have springs: then positions, velocities, torques and friction are those of motors, and MuJoCo's step
-        is shorter where the stiffest mode needs that. Raises ModelError naming a joint that MuJoCo cannot move,
-        ArgumentError for a wrong start and for springs that need more than ``mujoco_springs.MOST_STEPS`` a period.
+        is shorter where the stiffest mode needs that. A frame of the arm touches ``surfaces``. Raises ModelError naming
+        a joint that MuJoCo cannot move, ArgumentError for a wrong start, one behind a surface, and springs that need
+        more than ``mujoco_springs.MOST_STEPS`` a period.
         """
         tree, couplings = (robot.robot, robot.couplings) if isinstance(robot, DrivenRobot) else (robot, ())
-        model = mujoco_plant(tree.model if elastic is None else elastic.tree.model, couplings)
+        model = mujoco_plant(tree.model if elastic is None else elastic.tree.model, couplings, surfaces)
         joints, moved = ([model.joint(name) for name in it.joint_names] for it in (robot, tree))
         self._q = np.array([joint.qposadr[0] for joint in joints])
         self._v = np.array([joint.dofadr[0] for joint in joints])
@@ -55,7 +58,10 @@ class MujocoArm:
         # friction makes the equations stiff; the implicit integrator is stable at 1 kHz
         model.opt.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
         model.opt.gravity[:] = robot.gravity
-        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+        if surfaces is None:
+            model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
+        else:
+            surfaces.check_start(tree.link_pose(self._start, surfaces.frame)[:3, 3])
         model.body_mass *= 1.0 + mass_error
         model.body_inertia *= 1.0 + mass_error
         model.dof_damping[v] *= 1.0 + friction_error
@@ -127,6 +133,16 @@ class MujocoArm:
         if self._motors is None:
             return self.torque.copy()
         return self.torque + self._motors.torque(self.position_command, self.position, self.velocity)
+
+    @property
+    def contact_force(self) -> np.ndarray:
+        """Force (3,) with which surfaces push the arm, in N and axes of the base."""
+        force, found = np.zeros(3), np.zeros(6)
+        for k, contact in enumerate(self._data.contact):
+            mujoco.mj_contactForce(self._model, self._data, k, found)
+            # rows of the contact's frame: the normal of the surface and two tangents
+            force += np.reshape(contact.frame, (3, 3)).T @ found[:3]
+        return force
 
     @property
     def position(self) -> np.ndarray:

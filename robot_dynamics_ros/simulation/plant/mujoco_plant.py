@@ -18,20 +18,25 @@ from robot_dynamics_ros.model.inertial_parameters import central_parameters
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.linear_algebra import cross
 from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.simulation.plant.surfaces import Surfaces
 
 TYPES = {'revolute': mujoco.mjtJoint.mjJNT_HINGE, 'prismatic': mujoco.mjtJoint.mjJNT_SLIDE}
 FARTHEST = 1e10
 """rad, m: MuJoCo's largest number, in place of a position limit that is infinite on one side."""
+RADIUS = 1e-3
+"""m, of the sphere that touches surfaces; it does where its centre is in the plane."""
+TIME_CONSTANT, DAMPING_RATIO, FRICTION = 0.004, 1.0, 0.3
+"""s, and 1, of the motion by which MuJoCo pushes the sphere out of a surface; Coulomb's coefficient along it."""
 # A compiled body has shortcuts if its inertial is nearly that of its frame; this one has none.
 COMPILED = {'mass': 1.0, 'inertia': (1.0, 1.1, 1.2), 'ipos': (1.0, 1.0, 1.0), 'iquat': (0.5, 0.5, 0.5, 0.5)}
 
 
-def mujoco_plant(model: Model, couplings: Iterable[Coupling] = ()) -> mujoco.MjModel:
+def mujoco_plant(model: Model, couplings: Iterable[Coupling] = (), surfaces: Surfaces | None = None) -> mujoco.MjModel:
     """Return MuJoCo's model of a tree of joints, which have the names of the model's.
 
     It has the inertias, rotor inertias, viscous and Coulomb friction, springs and position limits of ``model``, and no
-    shapes. Its gravity is that of MuJoCo. Each of ``couplings`` becomes a soft constraint. Raises ModelError naming a
-    closed loop, a joint that MuJoCo lacks, or one that moves no inertia.
+    shapes but that of the frame that touches ``surfaces``. Its gravity is that of MuJoCo. Each of ``couplings`` becomes
+    a soft constraint. Raises ModelError naming a closed loop, a joint that MuJoCo lacks, or one that moves no inertia.
     """
     check_tree(model, 'a plant in MuJoCo')
     for finding in refusals(audit_model(model), ('masses', 'forward dynamics')):
@@ -50,11 +55,26 @@ def mujoco_plant(model: Model, couplings: Iterable[Coupling] = ()) -> mujoco.MjM
         polynomial = np.zeros(LARGEST_POLYNOMIAL)
         polynomial[: len(coupling.polynomial)] = coupling.polynomial
         equality.data[:LARGEST_POLYNOMIAL] = polynomial
+    if surfaces is not None:
+        _add_surfaces(spec, bodies, model, surfaces)
     plant = spec.compile()
     for joint in model.joints:
         _set_numbers(plant, joint)
     mujoco.mj_setConst(plant, mujoco.MjData(plant))
     return plant
+
+
+def _add_surfaces(spec: mujoco.MjSpec, bodies: dict, model: Model, surfaces: Surfaces) -> None:
+    """Add planes, and to the body that carries the frame what touches them: a sphere about its origin."""
+    frame = model.frame(surfaces.frame)
+    contact = {'solref': (TIME_CONSTANT, DAMPING_RATIO), 'friction': (FRICTION, 0.0, 0.0), 'condim': 3}
+    sphere = {'type': mujoco.mjtGeom.mjGEOM_SPHERE, 'size': (RADIUS, 0.0, 0.0)}
+    bodies[model.link_names[frame.link]].add_geom(pos=frame.origin, **sphere, **contact)
+    for normal, distance in zip(surfaces.normals, surfaces.distances, strict=True):
+        turn = np.empty(4)
+        mujoco.mju_quatZ2Vec(turn, normal)
+        plane = {'type': mujoco.mjtGeom.mjGEOM_PLANE, 'size': (0.0, 0.0, 1.0)}
+        spec.worldbody.add_geom(pos=(distance - RADIUS) * normal, quat=turn, **plane, **contact)
 
 
 def _set_numbers(plant: mujoco.MjModel, joint: Joint) -> None:
