@@ -3,10 +3,13 @@
 import argparse
 import sys
 
-from robot_dynamics_ros.control.laws.gain_limits import LIMIT, propose_gains
+from robot_dynamics_ros.control.laws.gain_limits import LIMIT, counted_period, propose_gains
+from robot_dynamics_ros.control.laws.impedance.impedance_limits import largest_stiffness
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
 
+EQUALLY_STIFF = 1.0, 1.0, 1.0, 25.0, 25.0, 25.0
+"""Stiffness of rotation and translation (N m/rad, N/m) whose largest multiple is printed: equal at 0.2 m."""
 WIDTHS = 10, 11, 11, 10
 COLUMNS = f'{"":24}{"inertia":>10}{"bandwidth":>11}{"stiffness":>11}{"damping":>10}'
 UNITS = f'{"":24}{"kg m^2":>10}{"rad/s":>11}{"N m/rad":>11}{"N m s/rad":>10}'
@@ -22,7 +25,9 @@ def main() -> None:
     options = parser.parse_args()
     try:
         robot = robot_of(options)
+        period = counted_period(1.0 / options.rate, options.delay)
         proposed = propose_gains(robot, options.rate, options.bandwidth, options.delay)
+        rotation, *_, translation = largest_stiffness(robot, EQUALLY_STIFF, period)
     except (DynamicsError, OSError) as error:
         sys.exit(f'{parser.prog}: {error}')
     late = f', {options.delay:g} s late' if options.delay else ''
@@ -36,6 +41,10 @@ def main() -> None:
     slowed = [name for name, w in zip(robot.joint_names, proposed.bandwidth, strict=True) if w < options.bandwidth]
     if slowed:
         print(f'# slower than asked, for the rate: {", ".join(slowed)}')
+    print(
+        f'# cartesian_impedance of the last link with damping_ratio 0.7: stable below {translation:.3g} N/m and '
+        f'{rotation:.3g} N m/rad'
+    )
     print('/**/torque_controller:\n  ros__parameters:')
     for name in ('stiffness', 'damping'):
         print(f'    {name}: [{", ".join(decimal(value) for value in getattr(proposed, name))}]')

@@ -1,6 +1,8 @@
 """The command that proposes gains: what it prints is a parameter file of torque_controller."""
 
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,6 +10,8 @@ import yaml
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.laws.gain_limits import propose_gains as proposal
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import Impedance
+from robot_dynamics_ros.control.laws.impedance.impedance_limits import ImpedanceLimit
 from robot_dynamics_ros.tools import propose_gains
 
 
@@ -42,6 +46,23 @@ def test_with_a_delay_gains_are_those_of_the_rate_as_which_it_counts(command):
     np.testing.assert_allclose(values['damping'], expected.damping, rtol=5e-3)
     assert values['torque_delay'] == 0.01 and (expected.damping < 0.9 * undelayed.damping).any()
     assert printed.startswith('# aubo_i5 at 200 Hz, 0.01 s late; ')
+
+
+def test_the_page_shows_what_it_prints(command):
+    page = Path(__file__).parents[2].joinpath('doc', 'how_to', 'gains.md').read_text(encoding='utf-8')
+    assert 'robot_dynamics_propose_gains aubo_i5 --rate 500 --bandwidth 10\n' in page
+    assert command('aubo_i5', '--rate', '500', '--bandwidth', '10') in page
+
+
+def test_the_largest_stiffness_of_the_tool_is_at_the_limit_of_sampling(command):
+    arm, still = Robot.named('aubo_i5'), np.zeros(6)
+    printed = command('aubo_i5', '--rate', '200', '--delay', '0.01')
+    (found,) = re.findall(r'stable below (\S+) N/m and (\S+) N m/rad', printed)
+    translation, rotation = map(float, found)
+    assert translation == pytest.approx(25.0 * rotation, rel=0.01)
+    impedance = Impedance(np.repeat([rotation, translation], 3), still, still, 0.7)
+    limit = ImpedanceLimit(arm.with_friction(viscous=0.0), impedance)
+    assert limit.period == pytest.approx(np.sqrt(2.0) * (0.005 + 0.02), rel=0.01)
 
 
 def test_one_line_says_what_is_wrong(command):

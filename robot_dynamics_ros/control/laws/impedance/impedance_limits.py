@@ -126,6 +126,37 @@ class ImpedanceLimit:
         return transposed @ self._K @ J + posture * self._Kp @ N, transposed @ D @ J + posture * self._Kd @ N, M_inverse
 
 
+def largest_stiffness(robot: Robot, stiffness, period: float, frame: str = '', ratio: float = 0.7) -> np.ndarray:
+    """Return the multiple of a stiffness that is at the limit of a sampling period; the limit falls with its root.
+
+    Parameters
+    ----------
+    robot : Robot
+        As of ``ImpedanceLimit``; friction of its joints does not count.
+    stiffness : array_like, (6,)
+        K, rotation first, N m/rad and N/m.
+    period : float
+        T, s; with a delay the one that counts (``gain_limits.counted_period``).
+    frame : str, optional
+        That has the stiffness; '': the last link.
+    ratio : float, optional
+        Damping ratio.
+
+    Returns
+    -------
+    ndarray, (6,)
+        Below this the limit accepts it, without a posture.
+
+    Raises
+    ------
+    ArgumentError
+        As ``ImpedanceLimit``.
+    """
+    still = np.zeros(robot.nv)
+    impedance = Impedance(np.asarray(stiffness, float), still, still, ratio, frame=frame)
+    return (ImpedanceLimit(robot.with_friction(viscous=0.0), impedance).period / period) ** 2 * impedance.stiffness
+
+
 def _largest(damping: np.ndarray, M_inverse: np.ndarray) -> np.ndarray:
     """Return the largest eigenvalue of M^-1 D (count,) for matrices (count, n, n), by a symmetric one."""
     C = np.linalg.cholesky(M_inverse)
