@@ -51,12 +51,12 @@ class StateGate:
         self.answered: int | None = None
         self._period: float | None = None
         self._gaps: list[int] = []  # until the period is estimated
-        self._jitter = 0.0
+        self._jitter = self._age = 0.0
 
     def continue_from(self, before: 'StateGate') -> None:
         """Take over stamps and period from ``before``, the gate of the same states; a configured age limit stays."""
         self.now, self._newest, self.used, self.answered = before.now, before._newest, before.used, before.answered
-        self._period, self._gaps, self._jitter = before._period, before._gaps, before._jitter
+        self._period, self._gaps, self._jitter, self._age = before._period, before._gaps, before._jitter, before._age
         if self._period is not None:
             self._estimate_limit(self._period)
 
@@ -69,6 +69,11 @@ class StateGate:
     def jitter(self) -> float:
         """Smoothed absolute deviation of a single gap from ``period``, s."""
         return self._jitter * 1e-9
+
+    @property
+    def age(self) -> float:
+        """Smoothed age of accepted states, s."""
+        return self._age * 1e-9
 
     def set_back(self, now: int) -> bool:
         """Record the time ``now`` (ns); return whether the clock has been set back, which resets everything."""
@@ -93,7 +98,11 @@ class StateGate:
             self._newest = stamp
         if self.answered is not None and stamp < self.answered:
             return Verdict.OUT_OF_ORDER
-        return Verdict.TOO_OLD if now - stamp > self._limit else ACCEPTED
+        age = max(0, now - stamp)
+        if age > self._limit:
+            return Verdict.TOO_OLD
+        self._age += self.SMOOTHING * (age - self._age)
+        return ACCEPTED
 
     def resumes(self, stamp: int) -> bool:
         """Return whether ``stamp`` (ns) is the first, or comes after a pause."""

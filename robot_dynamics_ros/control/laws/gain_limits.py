@@ -183,6 +183,11 @@ class DelayedLimit:
         late = f'torque_delay: {self._delay:.4g} s, with which {1.0 / period:.4g} Hz count as {1.0 / counted:.4g} Hz: '
         return (late if self._delay else '') + self._limit.fault(counted)
 
+    def contradiction(self, period: float, age: float) -> str:
+        """Return that states are older (``age``, s) when they come than stated, where gains are unstable by that."""
+        fault = DelayedLimit(self._limit, age).fault(period) if age > self._delay else ''
+        return fault and f'joint states are {age:.3g} s old when they come, by their stamps; {fault}'
+
 
 class SampledLaw(WrappingLaw):
     """A control law that gives no torque until the period of the states is known and within the limit of its gains.

@@ -66,7 +66,7 @@ class TorqueController(BaseNode):
             reports=(law.report,),
             warns=law.warnings,
             needs_velocities=True,
-            slow=law.too_slow,
+            unstable=law.unstable,
             hold=law,
             goals=goals,
         )

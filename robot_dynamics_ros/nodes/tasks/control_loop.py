@@ -51,7 +51,7 @@ class ControlLoop(StateLoop):
         reports: Sequence[Callable[[], dict[str, str]]] = (),
         warns: Callable[[], list[str]] | None = None,
         needs_velocities: bool = False,
-        slow: Callable[[float], str] | None = None,
+        unstable: Callable[[float, float], str] | None = None,
         hold: Hold | None = None,
         goals: GoalArm | None = None,
     ):
@@ -59,14 +59,14 @@ class ControlLoop(StateLoop):
 
         ``inputs`` are further topics of the hot path's thread; ``fields`` and those that ``reports`` return are added
         to the diagnostics, and so is what ``warns`` returns; ``renew`` makes the law again at each activation.
-        ``needs_velocities``: torques depend on measured ones. ``slow(period)`` says why states of this period (s) are
-        too rare, '' where they are not. ``hold`` is what holds the arm, and goes on with another description.
-        ``goals`` is what goals of an action are executed by.
+        ``needs_velocities``: torques depend on measured ones. ``unstable(period, age)`` says why gains are unstable
+        with states of this period and age (s), '' where they are not. ``hold`` is what holds the arm, and goes on with
+        another description. ``goals`` is what goals of an action are executed by.
         """
         super().__init__(node, arm.payload_gravity, needs_velocities)
         self.arm, self._output, self.trajectory, self.goals = arm, output, trajectory, goals
         self._fields, self._renew = {} if fields is None else fields, renew
-        self._reports, self._warns, self._slow, self._hold = reports, warns, slow, hold
+        self._reports, self._warns, self._unstable, self._hold = reports, warns, unstable, hold
         takes_commands, ramp_time = arm.policy.takes_commands, node.value('ramp_time')
         self._command_ramp = COMMAND_RAMPS[node.value('on_deactivate')](ramp_time) if takes_commands else None
         gravity = arm.gravity if 'gravity' in arm.policy.terms else None
@@ -134,8 +134,8 @@ class ControlLoop(StateLoop):
         if self._node.active:
             self._watch.look(time.monotonic(), self.pipeline.counts.published)
             found += self._watch.warnings
-            slow = self._slow(self._gate.period) if self._slow and self._gate.period else ''
-            found += [slow] if slow else []
+            gate, unstable = self._gate, self._unstable
+            found += filter(None, [unstable(gate.period, gate.age)] if unstable and gate.period else [])
         if self._node.active and self.pipeline.fades_in:
             found.append('fading in')
         topic = self._output.command_topic

@@ -72,7 +72,7 @@ class ControllerLaw:
         self._stiffness: Stiffness | None = None
         self._soft_limits: SoftLimits | None = None
         self._wrench: CommandedWrench | None = None
-        self._limit: PeriodLimit | None = None
+        self._limit: DelayedLimit | None = None
 
     def make(self) -> Law:
         """Return the law; DynamicsError names the parameter that is wrong."""
@@ -164,9 +164,9 @@ class ControllerLaw:
         if plan is not None and plan.dropped is None and before.follower.rests:
             self._position.hold_at(before.desired[0])
 
-    def too_slow(self, period: float) -> str:
-        """Return why the gains are unstable with joint states of a ``period`` (s), '' where they are not."""
-        return '' if self._limit is None else self._limit.fault(period)
+    def unstable(self, period: float, age: float) -> str:
+        """Return why gains are unstable with joint states of a ``period`` and an ``age`` (s), '' if they are not."""
+        return '' if self._limit is None else self._limit.fault(period) or self._limit.contradiction(period, age)
 
     def report(self) -> dict[str, str]:
         """Return the fields of the diagnostics that change."""

@@ -136,7 +136,7 @@ class StateLoop(LifecycleTask):
         return found
 
     def report(self) -> dict[str, str]:
-        """Return counts of states, torques and rejections by reason, rate, jitter, age of the last state, payload."""
+        """Return counts of states, torques and rejections by reason, rate, jitter, ages of states, payload."""
         pipeline, gate = self.pipeline, self._gate
         publishers = len(publishers_of(self._node, STATES))
         if not publishers or pipeline.age is not None:
@@ -153,6 +153,7 @@ class StateLoop(LifecycleTask):
             'publishers of joint_states': str(publishers),
             'input rate, Hz': f'{1.0 / gate.period:.1f}' if gate.period else '0',
             'input jitter, ms': f'{1e3 * gate.jitter:.3f}',
+            'age of states, ms': f'{1e3 * gate.age:.3f}',
             'last state, s ago': 'never' if age is None else f'{age:.3f}',
             'age limit, s': f'{gate.limit:g}',
             **self._payload_gravity.report(),

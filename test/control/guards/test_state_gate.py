@@ -121,6 +121,22 @@ def test_a_gate_that_continues_knows_period_order_and_pause_and_keeps_its_stated
         assert gate.set_back(last - 1)
 
 
+def test_the_age_of_accepted_states_is_smoothed():
+    gate = StateGate(1.0)
+    for k in range(1, 200):
+        accepts(gate, SECOND + 2 * k * MS, SECOND + 2 * k * MS + (3 if k % 2 else 5) * MS)
+    assert gate.age == pytest.approx(0.004, abs=2e-4)
+    for k in range(200, 260):  # ahead of the clock, and too old
+        accepts(gate, SECOND + 2 * k * MS, SECOND + 2 * k * MS - MS)
+        accepts(gate, SECOND + 2 * k * MS, 3 * SECOND + 2 * k * MS)
+    assert 0.0 <= gate.age < 1e-4
+    other = StateGate(1.0)
+    other.continue_from(gate)
+    assert other.age == gate.age
+    gate.reset()
+    assert gate.age == 0.0
+
+
 def test_reset_forgets_the_time_too():
     """At activation a clock that stood elsewhere before is not one that was set back."""
     gate, last = regular(5 * MS)

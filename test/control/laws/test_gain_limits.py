@@ -118,6 +118,10 @@ def test_a_delay_is_named_where_gains_are_refused_for_it():
     said = limit.fault(0.2)
     assert said.startswith("torque_delay: 0.1 s, with which 5 Hz count as 1.768 Hz: damping: joint 'base': 4 N m s/rad")
     assert limit.fault(limit.period).startswith('torque_delay: ')
+    assert limit.contradiction(0.05, 0.1) == limit.contradiction(0.05, 0.12) == '' and limit.fault(0.05) == ''
+    assert limit.contradiction(0.05, 0.2).startswith(
+        'joint states are 0.2 s old when they come, by their stamps; torque_d'
+    )
     assert DelayedLimit(undelayed, 1.0).period == 0.0 and DelayedLimit(undelayed, 1.0).fault(1e-9)
 
 

@@ -157,7 +157,9 @@ def test_a_trajectory_in_degrees_is_refused(process, kind):
     def send(*points):
         now = {'source_timestamp': time.time_ns(), 'received_timestamp': time.time_ns()}
         trajectory._queue.on_message(serialize_message(ros.trajectory(NAMES, 0, *points)), now)
-        process.spin_until(lambda: trajectory.verdicts.refused or trajectory._follower._plans, 'a trajectory that is read')
+        process.spin_until(
+            lambda: trajectory.verdicts.refused or trajectory._follower._plans, 'a trajectory that is read'
+        )
 
     send((0.0, Q), (2.0, np.rad2deg([0.4, 0.1])))
     assert trajectory.verdicts.refused.startswith("trajectory point 1: joint 'shoulder': position 22.9183 is beyond")
@@ -246,8 +248,19 @@ def test_a_torque_that_is_limited_while_the_arm_falls_is_a_warning_then_an_error
     assert "joint 'shoulder' was 1.27" in messages[3] and 'more than start_tolerance (0.5)' in messages[3]
 
 
+def test_states_that_are_older_than_stated_are_a_warning_where_the_gains_do_not_allow_it(controller, passing):
+    controller.stamp -= 5 * ros.SECOND
+    for _ in range(50):
+        assert controller.give(NAMES, Q) == ''
+    passing(1.0)
+    status = controller.status()
+    assert status.level == b'\1' and ' s old when they come, by their stamps; torque_delay: ' in status.message
+    (age,) = [float(it.value) for it in status.values if it.key == 'age of states, ms']
+    assert age > 4000.0
+
+
 def test_states_that_became_slower_than_the_gains_allow_are_a_warning_within_a_second(controller, passing):
-    limit = controller.task._slow.__self__._limit.period
+    limit = controller.task._unstable.__self__._limit.period
     assert PERIOD * 1e-9 < limit < 0.03
     for _ in range(100):
         assert controller.give(NAMES, Q) == ''
