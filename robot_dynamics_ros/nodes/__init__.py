@@ -1,1 +1,1 @@
-"""ROS 2 nodes: the only place, beside tools, that knows rclpy and messages."""
+"""ROS 2 nodes: the only place, beside client and tools, that knows rclpy and messages."""

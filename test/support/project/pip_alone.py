@@ -20,7 +20,8 @@ from packaging.utils import canonicalize_name
 import robot_dynamics_ros
 
 PACKAGE = 'robot_dynamics_ros'
-WITH_ROS = tuple(f'{PACKAGE}.{folder}' for folder in ('messages', 'nodes', 'tools'))
+FOLDERS = 'client', 'messages', 'nodes', 'tools'
+WITH_ROS = tuple(f'{PACKAGE}.{folder}' for folder in FOLDERS)
 """Folders of the package whose modules may import ROS 2."""
 ALSO = ('coverage', 'distributed', 'pytest', 'pytest-timeout', 'pytest-xdist')
 """Distributions that run tests, or that an example says it needs."""
@@ -77,7 +78,7 @@ def pip_alone() -> Iterator[None]:
     modules = [*sys.modules.items()]
     kept = {name: it for name, it in modules if name.startswith(WITH_ROS) or name.partition('.')[0] in hidden()}
     package = vars(robot_dynamics_ros)
-    attributes = {name: package[name] for name in ('messages', 'nodes', 'tools') if name in package}
+    attributes = {name: package[name] for name in FOLDERS if name in package}
     for name in kept:
         del sys.modules[name]
     try:

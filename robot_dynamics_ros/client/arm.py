@@ -1,0 +1,295 @@
+"""An arm that a torque_controller controls, led from Python."""
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped, WrenchStamped
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros import validation
+from robot_dynamics_ros.client import commands
+from robot_dynamics_ros.client.errors import RefusedError
+from robot_dynamics_ros.client.link import PATIENCE
+from robot_dynamics_ros.client.motion import LATER, Motion
+from robot_dynamics_ros.client.node_status import Kind
+from robot_dynamics_ros.client.session import Session
+from robot_dynamics_ros.client.values import ArmState, FrameStiffness, Reached
+from robot_dynamics_ros.client.verdict import HANDLED, Verdict, newest_status
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.joints.continuous_joints import nearest, turns
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.nodes.inputs import stiffness_input, target_poses, trajectory_input, wrench_input
+from robot_dynamics_ros.robot import Robot
+
+PERIOD = 0.02
+"""Between two velocities or wrenches, s."""
+SETTLING = 2_000_000_000
+"""Time in which an arm comes to rest after a way, ns."""
+JOINED = 10_000_000_000
+"""Time by which the joints may reach a lone point later than asked, ns."""
+
+
+class Arm:
+    """The arm of a torque_controller: its state, motions, stiffness and wrenches.
+
+    A ``with`` block, or ``close``, ends what the arm has in this process: a ROS context, a node and a thread. Whatever
+    leaves a method early, such as KeyboardInterrupt, sends a stop first, and so does leaving the block while a motion
+    that this object began may still run. It never starts, configures or activates a node.
+    One thread at a time calls methods, ``hold`` any.
+
+    Parameters
+    ----------
+    namespace : str
+        Of the node.
+    name : str
+        Of the node.
+    arguments : sequence of str
+        ROS arguments, such as ``('-r', 'joint_states:=arm/joint_states')``: the same remappings as those of the node.
+
+    Raises
+    ------
+    ArgumentError
+        For a name or namespace that ROS does not allow.
+    UnavailableError
+        Where the node is missing, is not configured, or its robot cannot be loaded here.
+    """
+
+    def __init__(self, namespace: str = '', name: str = 'torque_controller', arguments: Sequence[str] = ()):
+        self._session = Session(name, namespace, arguments)
+        self._until = -math.inf  # stamp of the joint state at which a motion of this object is over, ns
+
+    def __enter__(self) -> 'Arm':
+        return self
+
+    def __exit__(self, *exception) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the graph; a stop is sent before where a motion that this object began may still run."""
+        if self._until > (self._session.states.stamp or 0):
+            self.hold()
+        self._session.link.close()
+
+    @property
+    def robot(self) -> Robot | DrivenRobot:
+        """The robot of the node; loaded again where the node has got another description.
+
+        UnavailableError where it cannot be loaded here.
+        """
+        return self._session.robot
+
+    @property
+    def frame(self) -> str:
+        """Name of the link whose pose ``state`` has and ``move_to`` leads: ``impedance_frame``, else the last link."""
+        return self._session.frame
+
+    @property
+    def state(self) -> ArmState:
+        """The newest joint state, with the pose of ``frame``; UnavailableError where none has come for 1 s."""
+        return self._session.state()
+
+    @property
+    def stiffness(self) -> FrameStiffness:
+        """The stiffness in force, up to 1 s old; UnavailableError where the control law has none.
+
+        One that is assigned is in force after ``stiffness_ramp_time``. Assigning raises ArgumentError for another type,
+        RefusedError with the reason of the node, and UnavailableError where the node publishes no torques.
+        """
+        return newest_status(self._session.link).stiffness
+
+    @stiffness.setter
+    def stiffness(self, stiffness: FrameStiffness) -> None:
+        if not isinstance(stiffness, FrameStiffness):
+            raise ArgumentError(f'stiffness: expected a FrameStiffness, got {stiffness!r:.80}')
+        session, kind = self._session, Kind.STIFFNESS
+        before = session.ready(kind, stiffness_input.TOPIC, WrenchStamped)
+        message = commands.wrench_message(stiffness.translational, stiffness.rotational)
+        session.link.publish(stiffness_input.TOPIC, message, kind)
+        session.said(Verdict(session.link, kind, before))
+
+    def move_to(self, pose, wait: bool = True) -> Reached | None:
+        """Lead ``frame`` to a pose, with the speed limits of the node.
+
+        Parameters
+        ----------
+        pose : array_like, (4, 4)
+            Homogeneous transform from the frame to the base link, m, as ``Robot.link_pose`` returns it.
+        wait : bool
+            Whether to wait until the joints rest; else only until the node has taken the pose.
+
+        Returns
+        -------
+        Reached or None
+            What is left between the measured frame and the pose, in m and rad; None without ``wait``.
+
+        Raises
+        ------
+        ArgumentError
+            For a matrix that is no pose.
+        RefusedError
+            With the reason of the node.
+        UnavailableError
+            Where the node publishes no torques, or does not say what becomes of the pose.
+        EndedError
+            Where the motion cannot go on.
+        """
+        pose = validation.pose('pose', pose)
+        session, link, kind = self._session, self._session.link, Kind.MOTION
+        before = session.ready(kind, target_poses.POSE, PoseStamped)
+        with self._stopped_early():
+            motion = Motion(link, session.states, before)
+            link.publish(target_poses.POSE, commands.pose_message(pose), kind)
+            way = round(session.said(Verdict(link, kind, before)).way * 1e9)
+            self._until = motion.begun + way + LATER + SETTLING
+            if not wait:
+                return None
+            self._finish(motion, way, SETTLING)
+            return Reached.between(self.state.pose, pose)
+
+    def move_joints(self, positions, duration: float, wait: bool = True) -> np.ndarray | None:
+        """Lead joints to positions, where they rest.
+
+        Parameters
+        ----------
+        positions : array_like, (n,), or mapping of str to float
+            Rad or m in the joint order of ``robot``, or by name; others stay where they are measured.
+        duration : float
+            s; where the limits of the joints need more, the node takes more.
+        wait : bool
+            Whether to wait until the joints rest; else only until the node has taken the trajectory.
+
+        Returns
+        -------
+        ndarray, (n,), or None
+            What is left from the measured positions, rad or m; None without ``wait``.
+
+        Raises
+        ------
+        ArgumentError, UnknownNameError
+            For another shape, numbers that are not finite, a joint that the robot does not have.
+        RefusedError, UnavailableError, EndedError
+            As ``move_to``.
+        """
+        session, link, kind = self._session, self._session.link, Kind.MOTION
+        robot, duration = session.robot, validation.positive('duration', duration)
+        goal = session.goal(positions)
+        before = session.ready(kind, trajectory_input.TOPIC, JointTrajectory)
+        with self._stopped_early():
+            motion = Motion(link, session.states, before)
+            link.publish(trajectory_input.TOPIC, commands.point_message(robot.joint_names, goal, duration), kind)
+            session.said(Verdict(link, kind, before))
+            way = round(duration * 1e9)
+            self._until = motion.begun + way + LATER + JOINED
+            if not wait:
+                return None
+            self._finish(motion, way, JOINED)
+            return nearest(goal - self.state.positions, turns(robot))
+
+    def drive(self, linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0), duration: float = 1.0, frame: str = '') -> None:
+        """Lead ``frame`` by a velocity, until it rests again.
+
+        Parameters
+        ----------
+        linear : array_like, (3,)
+            Velocity of the origin of the frame, m/s.
+        angular : array_like, (3,)
+            Angular velocity, rad/s.
+        duration : float
+            s.
+        frame : str
+            In whose axes both are: the base link, or ``Arm.frame``; '': the base link.
+
+        Raises
+        ------
+        ArgumentError
+            For another shape, numbers that are not finite, or another frame.
+        RefusedError, UnavailableError, EndedError
+            As ``move_to``.
+        """
+        vectors = validation.finite('linear', linear, (3,)), validation.finite('angular', angular, (3,))
+        duration, axes = validation.positive('duration', duration), self._session.axes(frame)
+        messages = [commands.twist_message(*it, axes) for it in (vectors, np.zeros((2, 3)))]
+        with self._streamed(target_poses.TWIST, messages, Kind.MOTION, duration):
+            pass  # the joints rest
+
+    def press(self, force=(0.0, 0.0, 0.0), moment=(0.0, 0.0, 0.0), duration: float = 1.0, frame: str = '') -> None:
+        """Add a wrench at ``frame``, until it has fallen to zero again.
+
+        Parameters
+        ----------
+        force : array_like, (3,)
+            N.
+        moment : array_like, (3,)
+            About the origin of the frame, N m.
+        duration : float
+            s; the wrench grows and falls within ``wrench_ramp_time``.
+        frame : str
+            In whose axes both are: the base link, or ``Arm.frame``; '': the base link.
+
+        Raises
+        ------
+        ArgumentError
+            For another shape, numbers that are not finite, or another frame.
+        RefusedError, UnavailableError, EndedError
+            As ``move_to``.
+        """
+        vectors = validation.finite('force', force, (3,)), validation.finite('moment', moment, (3,))
+        duration, axes = validation.positive('duration', duration), self._session.axes(frame)
+        messages = [commands.wrench_message(*it, axes) for it in (vectors, np.zeros((2, 3)))]
+        falls = self._session.node.parameter('wrench_ramp_time') + PATIENCE
+        with self._streamed(wrench_input.TOPIC, messages, Kind.WRENCH, duration) as counted:
+            link = self._session.link
+            link.wait(lambda: link.status.arrived > counted and not link.status.pushes, falls)
+
+    def hold(self) -> None:
+        """Send a stop: the motion ends at once, a wrench falls to zero, and the arm is held where it is."""
+        self._session.link.stop()
+        self._until = -math.inf
+
+    @contextmanager
+    def _streamed(self, topic: str, messages: Sequence, kind: Kind, duration: float) -> Iterator[float]:
+        """Publish the first of two ``messages`` for ``duration`` s, then the second, and wait until the joints rest.
+
+        Yields when the node has counted all of them, steady, s; a block that is left early is followed by a stop, too.
+        """
+        session, link, (message, last) = self._session, self._session.link, messages
+        before = session.ready(kind, topic, type(message))
+        with self._stopped_early(refused_too=True):
+            motion, verdict = Motion(link, session.states, before), Verdict(link, kind, before)
+            end, due = motion.begun + round(duration * 1e9), time.monotonic()
+            while session.states.stamp < end:
+                link.publish(topic, message, kind)
+                due = max(due + PERIOD, time.monotonic())
+                link.wait(lambda: session.states.stamp >= end, due - time.monotonic())
+                verdict.is_taken()
+                motion.check()
+            link.publish(topic, last, kind)
+            counted = link.sent[kind] + HANDLED
+            session.said(verdict, counted)
+            self._finish(motion, 0, SETTLING)
+            yield counted
+            self._until = -math.inf
+
+    def _finish(self, motion: Motion, way: int, longest: int) -> None:
+        """Wait until the way has ended, in ns after its begin, and the joints rest, ``longest`` ns later at most."""
+        motion.wait_until(motion.begun + way + LATER)
+        motion.wait_for_rest(longest)
+        self._until = -math.inf
+
+    @contextmanager
+    def _stopped_early(self, refused_too: bool = False) -> Iterator[None]:
+        """Send a stop where the block is left early; one message that was refused has begun nothing."""
+        until, self._until = self._until, math.inf
+        try:
+            yield
+        except RefusedError:
+            self._until = until
+            if refused_too:
+                self.hold()
+            raise
+        except BaseException:
+            self.hold()
+            raise

@@ -1,0 +1,278 @@
+"""A client leads a simulated arm: to poses and positions, by velocities and wrenches, and is refused by the node."""
+
+import threading
+import warnings
+
+from support.nodes import graph as ros
+from support.nodes.client import ended, moving, run, stops_of
+from support.nodes.feedforward import NAMES, ROBOT
+
+import numpy as np
+import pytest
+from lifecycle_msgs.msg import Transition
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros.client import (
+    Arm,
+    ClientError,
+    EndedError,
+    FrameStiffness,
+    Reached,
+    RefusedError,
+    UnavailableError,
+)
+from robot_dynamics_ros.client import verdict as client_verdict
+from robot_dynamics_ros.client.link import Link
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+
+LINK = ROBOT.link_names[-1]
+
+
+@pytest.fixture(scope='module')
+def graph(file_graph):
+    return run(file_graph)
+
+
+@pytest.fixture(scope='module')
+def arm(graph):
+    with Arm() as found:
+        yield found
+
+
+@pytest.fixture
+def stops(graph):
+    with graph.record(JointTrajectory, 'joint_trajectory') as messages:
+        yield messages
+
+
+def beside(arm, *way):
+    """Return the pose of the arm, moved in the base frame by m."""
+    pose = arm.state.pose
+    pose[:3, 3] += way
+    return pose
+
+
+def test_the_state_is_the_newest_one(graph, arm):
+    states, seen = graph.listen(JointState, 'joint_states'), []
+
+    def both():
+        seen.append(arm.state)
+        return [(x, it) for x in seen for it in states if ros.nanoseconds(it.header.stamp) == x.stamp]
+
+    graph.until(both, 'a state that both have received')
+    state, same = both()[0]
+    found = np.array([state.positions, state.velocities, state.efforts])
+    assert np.array_equal(found, [same.position, same.velocity, same.effort])
+    assert np.array_equal(state.pose, ROBOT.link_pose(state.positions, arm.frame))
+    assert arm.robot.digest == ROBOT.digest
+
+
+def test_the_frame_reaches_a_pose(graph, arm, stops):
+    pose = beside(arm, 0.0, 0.0, -0.3)  # at 0.25 m/s longer than a verdict takes
+    reached = arm.move_to(pose)
+    np.testing.assert_allclose(reached, Reached.between(arm.state.pose, pose), atol=1e-3)
+    assert reached.distance < 0.01
+    assert reached.angle < 0.02
+    assert stops_of(graph, arm, stops) == 0
+
+
+def test_joints_go_where_they_are_led_and_others_stay(arm):
+    before = arm.state.positions
+    left = arm.move_joints({'wrist3_joint': before[5] + 0.5}, duration=1.2)
+    moved = arm.state.positions - before
+    assert abs(moved[5] - 0.5) < 0.05
+    assert np.abs(moved[:5]).max() < 0.05
+    np.testing.assert_allclose(left[5], 0.5 - moved[5], atol=0.01)
+
+
+def beyond_reach(arm):
+    arm.move_to(beside(arm, 3.0, 0.0, 0.0))
+
+
+def too_stiff(arm):
+    arm.stiffness = FrameStiffness([9e3, 100.0, 100.0], [10.0, 10.0, 10.0])
+
+
+def pushed(arm):
+    arm.press(force=[0.0, 0.0, -10.0], duration=0.1)
+
+
+def in_degrees(arm):
+    arm.move_joints({'wrist3_joint': 90.0}, duration=1.0)
+
+
+def too_fast(arm):
+    arm.drive(linear=[0.0, 0.0, 5.0], duration=0.1)
+
+
+@pytest.mark.parametrize(
+    ('command', 'reason', 'streams'),
+    [
+        (beyond_reach, 'target_pose: .* does not reach the pose', False),
+        (too_stiff, 'target_stiffness: translational x: 9000.0 is above 800.0', False),
+        (pushed, 'target_wrench: force: 10 N is above force_limit, 0 N', True),
+        (in_degrees, "joint 'wrist3_joint': position 90 is beyond its limits", False),
+        pytest.param(too_fast, 'target_twist: .* 5 m/s', True, marks=pytest.mark.slow),
+    ],
+)
+def test_a_refusal_has_the_reason_of_the_node_each_time(graph, arm, stops, command, reason, streams):
+    """One message that is refused begins nothing, and is no reason to stop what goes on; a stream may move the arm."""
+    for _ in range(2):
+        with pytest.raises(RefusedError, match=reason):
+            command(arm)
+    assert stops_of(graph, arm, stops) == 2 * streams
+
+
+def test_a_velocity_leads_the_frame_and_is_over(arm):
+    before = arm.state.pose
+    arm.drive(linear=[0.0, 0.0, -0.1], duration=0.5)
+    after = arm.state
+    np.testing.assert_allclose(after.pose[:3, 3] - before[:3, 3], [0.0, 0.0, -0.05], atol=0.01)
+    assert np.abs(after.velocities).max() < 0.02
+
+
+MOMENT = 'moment in force, axes of base; of frame, N m'
+
+
+def test_a_moment_turns_the_frame_and_is_over(graph, arm):
+    before = arm.state.pose
+    with graph.record(JointState, 'joint_states') as states:
+        call = ended(graph, lambda: arm.press(moment=[0.0, 0.0, 3.0], duration=0.6))
+    assert call.error is None
+    poses = [ROBOT.link_pose(np.array(it.position), LINK) for it in states]
+    angles = [Reached.between(pose, before).angle for pose in poses]
+    assert max(angles) > 0.01  # 3 N m over 60 N m/rad, less what friction takes and the time is too short for
+    assert angles[-1] < 0.8 * max(angles)  # friction holds it there
+    assert not any(map(float, graph.diagnostics('torque_controller').fields[MOMENT].replace(';', '').split()))
+
+
+def test_a_stiffness_comes_into_force(graph, arm):
+    assert arm.stiffness.translational.tolist() == [800.0, 800.0, 800.0]
+    arm.stiffness = FrameStiffness([300.0, 400.0, 500.0], [20.0, 30.0, 40.0])
+    graph.until(lambda: arm.stiffness.translational.tolist() == [300.0, 400.0, 500.0], 'the stiffness')
+    assert arm.stiffness.rotational.tolist() == [20.0, 30.0, 40.0]
+    arm.stiffness = FrameStiffness([800.0] * 3, [60.0] * 3)
+
+
+def test_a_stop_of_another_node_ends_the_motion(graph, arm, stops):
+    pose = beside(arm, 0.0, 0.0, 0.3)
+    with moving(graph, lambda: arm.move_to(pose)) as call:
+        graph.publish('joint_trajectory', JointTrajectory())
+    with pytest.raises(EndedError, match='another node has sent a stop'):
+        call.result()
+    assert Reached.between(arm.state.pose, pose).distance > 0.1
+    assert stops_of(graph, arm, stops) == 2  # that of the client, too
+
+
+def test_a_motion_of_a_node_that_is_deactivated_ends_with_its_words(graph, arm):
+    with moving(graph, lambda: arm.move_joints({'wrist3_joint': 2.5}, duration=10.0)) as call:
+        graph.client.change_state('torque_controller', Transition.TRANSITION_DEACTIVATE)
+    with pytest.raises(EndedError, match='/torque_controller says: not active'):
+        call.result()
+    try:
+        with pytest.raises(UnavailableError, match='/torque_controller publishes no torques: not active'):
+            arm.move_to(arm.state.pose)
+    finally:
+        graph.client.change_state('torque_controller', Transition.TRANSITION_ACTIVATE)
+
+
+def test_a_motion_ends_where_the_states_stop(graph, arm):
+    with moving(graph, lambda: arm.move_joints({'wrist3_joint': -2.5}, duration=10.0)) as call:
+        graph.client.change_state('simulated_arm', Transition.TRANSITION_DEACTIVATE)
+    try:
+        with pytest.raises(EndedError, match='no joint state for'):
+            call.result()
+        with pytest.raises(UnavailableError, match='no joint state'):
+            _ = arm.state
+    finally:
+        graph.client.change_state('simulated_arm', Transition.TRANSITION_ACTIVATE)
+        graph.diagnostics('torque_controller', lambda status: 'no joint state' not in status.message)
+
+
+def test_hold_ends_a_motion_at_once(graph, arm):
+    pose = beside(arm, 0.0, 0.0, 0.3)
+    with moving(graph, lambda: arm.move_to(pose)) as call:
+        arm.hold()
+    with pytest.raises(EndedError, match='it was stopped by hold'):
+        call.result()
+    assert Reached.between(arm.state.pose, pose).distance > 0.1
+
+
+def stopped(monkeypatch) -> list:
+    """Return a list that grows by each stop that a client sends."""
+    sent, stop = [], Link.stop
+    monkeypatch.setattr(Link, 'stop', lambda link: sent.append(stop(link)))
+    return sent
+
+
+def test_leaving_the_block_stops_a_motion_that_may_still_run(graph, stops, monkeypatch):
+    sent = stopped(monkeypatch)
+    with Arm() as arm:
+        arm.move_joints({'wrist3_joint': 1.0}, duration=20.0, wait=False)
+        assert not sent
+    graph.until(lambda: stops and not stops[-1].points, 'the stop')
+    assert len(sent) == 1
+    with pytest.raises(ClientError, match='the client has left the graph'):
+        arm.move_joints({'wrist3_joint': 1.0}, duration=1.0)
+
+
+def test_two_arms_of_one_process_are_warned_of_each_other_once(arm, monkeypatch):
+    sent = stopped(monkeypatch)
+    with warnings.catch_warnings(record=True) as caught, Arm() as other:
+        warnings.simplefilter('always')
+        for each in (other, other, arm):
+            before = each.state.positions
+            assert np.abs(each.move_joints({'wrist3_joint': before[5] + 0.1}, duration=0.3)).max() < 0.05
+            assert abs(arm.state.positions[5] - before[5] - 0.1) < 0.05
+    assert not sent  # the motions have ended
+    texts = [str(it.message) for it in caught]
+    assert 1 <= len(texts) <= 2  # of each client at most
+    assert all('publishers of joint_trajectory' in text for text in texts)
+    assert sum(it.name == 'client of an arm' for it in threading.enumerate()) == 1
+
+
+def test_a_node_that_is_missing_or_says_nothing_is_named(graph, monkeypatch):
+    monkeypatch.setattr(client_verdict, 'PATIENCE', 1.0)
+    for name, words in (('nobody', 'no node /nobody'), ('test_client', '/test_client is there, but')):
+        with pytest.raises(UnavailableError, match=words):
+            Arm(name=name)
+    with pytest.raises(UnavailableError, match='/simulated_arm counts no trajectories'):
+        Arm(name='simulated_arm')
+
+
+@pytest.mark.parametrize(
+    ('command', 'words'),
+    [
+        (lambda arm: arm.move_to(np.eye(3)), r'pose: expected shape \(4, 4\)'),
+        (lambda arm: arm.move_to(2.0 * np.eye(4)), 'pose: expected a rotation'),
+        (lambda arm: arm.move_joints([0.0] * 5, duration=1.0), r'positions: expected shape \(6,\)'),
+        (
+            lambda arm: arm.move_joints({'wrist_joint': 0.0}, duration=1.0),
+            "positions: unknown joint 'wrist_joint'; did you mean",
+        ),
+        (lambda arm: arm.move_joints({NAMES[0]: np.inf}, duration=1.0), "positions.'shoulder_joint'.: inf is not"),
+        (lambda arm: arm.move_joints([0.0] * 6, duration=0.0), 'duration: expected a finite number > 0'),
+        (lambda arm: arm.drive(linear=[0.0, 0.0]), r'linear: expected shape \(3,\)'),
+        (lambda arm: arm.drive(angular='x'), 'angular: expected real numbers'),
+        (lambda arm: arm.drive(duration=-1.0), 'duration: expected'),
+        (lambda arm: arm.drive(frame='tool'), 'frame: expected one of'),
+        (lambda arm: arm.press(force=[np.nan, 0.0, 0.0]), r'force\[0\]: nan is not finite'),
+        (lambda arm: arm.press(moment=1.0), r'moment: expected shape \(3,\)'),
+        (lambda arm: setattr(arm, 'stiffness', [1.0] * 6), 'stiffness: expected a FrameStiffness'),
+        (lambda arm: FrameStiffness([1.0, 1.0, -1.0], [0.0] * 3), 'translational: expected at least 0 N/m'),
+        (lambda arm: FrameStiffness([1.0] * 3, [1.0] * 2), r'rotational: expected shape \(3,\)'),
+    ],
+)
+def test_an_argument_is_refused_by_name_and_nothing_is_sent(arm, command, words):
+    sent = dict(arm._session.link.sent)
+    with pytest.raises(DynamicsError, match=words):
+        command(arm)
+    assert arm._session.link.sent == sent
+
+
+def test_a_name_that_ros_does_not_allow_is_refused():
+    with pytest.raises(ArgumentError, match='name'):
+        Arm(name='not a name')
+    with pytest.raises(ArgumentError, match='namespace'):
+        Arm(namespace='no namespace')

@@ -1,0 +1,80 @@
+"""For tests of the client: an arm that is simulated, calls that last while the test goes on, and stops."""
+
+import threading
+from contextlib import contextmanager
+
+from support.nodes import graph as ros
+
+import numpy as np
+from sensor_msgs.msg import JointState
+
+from robot_dynamics_ros.client.node_status import Kind
+
+IMPEDANCE = {
+    'control_law': 'cartesian_impedance',
+    'translational_stiffness': '[800.0, 800.0, 800.0]',
+    'rotational_stiffness': '[60.0, 60.0, 60.0]',
+    'stiffness': '[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]',
+    'damping': '[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]',
+    'moment_limit': 5.0,
+    'age_limit': 1.0,
+}
+"""Nothing may press with a force."""
+PLANT = {'start': '[0.1, -0.4, 1.4, 0.2, 1.2, 0.0]', 'rate': 250.0, 'longest_delay': 0.1}
+MOVES = 0.03
+"""Speed of a joint of an arm that moves, rad/s."""
+
+
+def run(graph):
+    """Start arm and controller in one process."""
+    values = {'torque_controller': IMPEDANCE, 'simulated_arm': PLANT}
+    given = [f'{node}:{name}:={value}' for node, table in values.items() for name, value in table.items()]
+    graph.bring_up('simulated_arm', 'torque_controller', arguments=[word for it in given for word in ('-p', it)])
+    graph.diagnostics('torque_controller', lambda status: status.message == 'publishing')
+    return graph
+
+
+class Call(threading.Thread):
+    """A call in a thread of its own."""
+
+    def __init__(self, function):
+        super().__init__(daemon=True)
+        self._function, self.error, self.returned = function, None, None
+
+    def run(self):
+        try:
+            self.returned = self._function()
+        except Exception as error:
+            self.error = error
+
+    def result(self):
+        if self.error is not None:
+            raise self.error
+        return self.returned
+
+
+def ended(graph, function) -> Call:
+    """Return a call that has ended, while the graph was listened to."""
+    call = Call(function)
+    call.start()
+    graph.until(lambda: not call.is_alive(), 'the end of the call')
+    return call
+
+
+@contextmanager
+def moving(graph, function):
+    """Yield a call while the arm that it leads moves; afterwards it has ended."""
+    with graph.record(JointState, 'joint_states', 10) as states:
+        call = Call(function)
+        call.start()
+        graph.until(lambda: states and np.abs(states[-1].velocity).max() > MOVES, 'a motion')
+        yield call
+    graph.until(lambda: not call.is_alive(), 'the end of the call')
+
+
+def stops_of(graph, arm, messages) -> int:
+    """Return how many stops are among ``messages``, which a client has sent before now, or others."""
+    barrier = ros.trajectory([f'barrier_{len(messages)}.'], 0, (0.0, [0.0]))  # the publisher of a topic keeps its order
+    arm._session.link.publish('joint_trajectory', barrier, Kind.MOTION)
+    graph.until(lambda: any(it.joint_names == barrier.joint_names for it in messages), 'a message after the stops')
+    return sum(not it.points for it in messages)
