@@ -37,8 +37,8 @@ class Arm:
 
     A ``with`` block, or ``close``, ends what the arm has in this process: a ROS context, a node and a thread. Whatever
     leaves a method early, such as KeyboardInterrupt, sends a stop first, and so does leaving the block while a motion
-    that this object began may still run. It never starts, configures or activates a node.
-    One thread at a time calls methods, ``hold`` any.
+    that this object began may still run. It never starts, configures or activates a node. ``hold`` may be called by any
+    thread, other methods by one at a time.
 
     Parameters
     ----------

@@ -127,14 +127,8 @@ class Link:
     def await_subscription(self, topic: str, kind) -> None:
         """Wait until the node receives what is published on ``topic``; UnavailableError where it does not."""
         publisher = self.publisher(topic, kind)
-
-        def is_matched() -> bool:
-            there = self.node.get_subscriptions_info_by_topic(self.node.resolve_topic_name(topic))
-            names = {f'{it.node_namespace.rstrip("/")}/{it.node_name}' for it in there}
-            return self.target in names and publisher.get_subscription_count() >= len(there)
-
         began = time.monotonic()
-        while not is_matched():
+        while not self._is_received(self.node, publisher):
             waited = time.monotonic() - began
             if waited > PATIENCE and not publisher.get_subscription_count():
                 raise UnavailableError(f'{self.target} does not subscribe to {publisher.topic_name}')
@@ -164,6 +158,12 @@ class Link:
         there = self.node.get_node_names_and_namespaces()
         return self.target in {f'{namespace.rstrip("/")}/{name}' for name, namespace in there}
 
+    def _is_received(self, node: Node, publisher) -> bool:
+        """Return whether the node at the other end receives what a publisher of ``node`` sends, and all others do."""
+        there = node.get_subscriptions_info_by_topic(publisher.topic_name)
+        names = {f'{it.node_namespace.rstrip("/")}/{it.node_name}' for it in there}
+        return self.target in names and publisher.get_subscription_count() >= len(there)
+
     def _expect(self, data: bytes) -> None:
         with self._changed:
             self.stops.know(data)
@@ -173,9 +173,7 @@ class Link:
         try:
             publisher = node.create_publisher(JointTrajectory, TRAJECTORY, 10)
             deadline = time.monotonic() + PATIENCE
-            while publisher.get_subscription_count() < max(1, node.count_subscribers(TRAJECTORY)):
-                if time.monotonic() > deadline:
-                    break
+            while not self._is_received(node, publisher) and time.monotonic() < deadline:
                 time.sleep(0.01)
             publisher.publish(STOP)
             time.sleep(LEAVING)
@@ -189,7 +187,7 @@ class Link:
                 self.status = NodeStatus(status, time.monotonic(), self.status)
 
     def _spin(self) -> None:
-        with suppress(ExternalShutdownException):
+        with suppress(ExternalShutdownException, *GONE):
             self._executor.spin()
         self.notify()
 

@@ -10,7 +10,6 @@ from support.nodes.client import MOVES, run
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory
 
 BESIDE = """
 import rclpy
@@ -50,16 +49,11 @@ def test_an_interrupted_client_sends_a_stop_first(graph):
 
 
 def interrupt(graph, client):
-    """Have a client move the arm; interrupt it, and wait for its stop and until the arm rests, long before the goal."""
-    with (
-        graph.record(JointState, 'joint_states', 10) as states,
-        graph.record(JointTrajectory, 'joint_trajectory') as sent,
-    ):
+    """Have a client move the arm; interrupt it, and wait until the arm rests, long before the goal."""
+    with graph.record(JointState, 'joint_states', 10) as states:
         client.stdin.write('\n')
         client.stdin.flush()
         graph.until(lambda: states and np.abs(states[-1].velocity).max() > MOVES, 'a motion')
-        assert all(it.points for it in sent)
         client.send_signal(signal.SIGINT)
-        graph.until(lambda: sent and not sent[-1].points, 'a stop')
         graph.until(lambda: np.abs(states[-1].velocity).max() < MOVES / 3.0, 'rest')
         assert abs(states[-1].position[5] + 2.5) > 0.5
