@@ -115,16 +115,16 @@ def motion_after(newest, before, stamp=0):
 @pytest.mark.parametrize(
     ('newest', 'words'),
     [
-        (later('trajectory dropped: joint x'), 'says: trajectory dropped: joint x'),
-        (later('fading in; trajectory refused: late'), 'says: trajectory refused: late'),
-        (later('not active'), 'says: not active'),
-        (later(model_digest='b'), 'another robot description'),
-        (status(states_received=10), 'configured again'),
+        (lambda: later('trajectory dropped: joint x'), 'says: trajectory dropped: joint x'),
+        (lambda: later('fading in; trajectory refused: late'), 'says: trajectory refused: late'),
+        (lambda: later('not active'), 'says: not active'),
+        (lambda: later(model_digest='b'), 'another robot description'),
+        (lambda: status(states_received=10), 'configured again'),
     ],
 )
 def test_a_motion_ends_by_what_the_node_says(newest, words):
     with pytest.raises(EndedError, match=words):
-        motion_after(newest, status()).check()
+        motion_after(newest(), status()).check()
 
 
 def test_what_was_said_of_a_motion_before_ends_no_other():

@@ -1,14 +1,10 @@
-"""For tests of the client: an arm that is simulated, calls that last while the test goes on, and stops."""
+"""For tests of the client: an arm that is simulated, and calls that last while the test goes on."""
 
 import threading
 from contextlib import contextmanager
 
-from support.nodes import graph as ros
-
 import numpy as np
 from sensor_msgs.msg import JointState
-
-from robot_dynamics_ros.client.node_status import Kind
 
 IMPEDANCE = {
     'control_law': 'cartesian_impedance',
@@ -16,10 +12,10 @@ IMPEDANCE = {
     'rotational_stiffness': '[60.0, 60.0, 60.0]',
     'stiffness': '[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]',
     'damping': '[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]',
-    'moment_limit': 5.0,
+    'force_limit': 15.0,
     'age_limit': 1.0,
 }
-"""Nothing may press with a force."""
+"""Nothing may press with a moment."""
 PLANT = {'start': '[0.1, -0.4, 1.4, 0.2, 1.2, 0.0]', 'rate': 250.0, 'longest_delay': 0.1}
 MOVES = 0.03
 """Speed of a joint of an arm that moves, rad/s."""
@@ -70,11 +66,3 @@ def moving(graph, function):
         graph.until(lambda: states and np.abs(states[-1].velocity).max() > MOVES, 'a motion')
         yield call
     graph.until(lambda: not call.is_alive(), 'the end of the call')
-
-
-def stops_of(graph, arm, messages) -> int:
-    """Return how many stops are among ``messages``, which a client has sent before now, or others."""
-    barrier = ros.trajectory([f'barrier_{len(messages)}.'], 0, (0.0, [0.0]))  # the publisher of a topic keeps its order
-    arm._session.link.publish('joint_trajectory', barrier, Kind.MOTION)
-    graph.until(lambda: any(it.joint_names == barrier.joint_names for it in messages), 'a message after the stops')
-    return sum(not it.points for it in messages)
