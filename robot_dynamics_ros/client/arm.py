@@ -1,5 +1,6 @@
 """An arm that a torque_controller controls, led from Python."""
 
+import atexit
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -60,6 +61,7 @@ class Arm:
     def __init__(self, namespace: str = '', name: str = 'torque_controller', arguments: Sequence[str] = ()):
         self._session = Session(name, namespace, arguments)
         self._until = -math.inf  # stamp of the joint state at which a motion of this object is over, ns
+        atexit.register(self.close)  # the interpreter would abort at its end while rclpy waits in a thread
 
     def __enter__(self) -> 'Arm':
         return self
@@ -68,7 +70,11 @@ class Arm:
         self.close()
 
     def close(self) -> None:
-        """Leave the graph; a stop is sent before where a motion that this object began may still run."""
+        """Leave the graph; a stop is sent before where a motion that this object began may still run.
+
+        The end of the process does so, too.
+        """
+        atexit.unregister(self.close)
         if self._until > (self._session.states.stamp or 0):
             self.hold()
         self._session.link.close()

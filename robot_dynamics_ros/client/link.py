@@ -54,7 +54,7 @@ class Link:
         self.sent: dict[Kind, float] = {}
         self._changed, self._failure = threading.Condition(), ''
         self._publishers: dict = {}
-        self._states = None
+        self._states, self._is_closed = None, False
         self.subscribe(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self.subscribe(JointTrajectory, TRAJECTORY, self.stops.on_trajectory, 10, raw=True)
         self.publisher(TRAJECTORY, JointTrajectory)  # a stop waits for nothing
@@ -69,7 +69,10 @@ class Link:
         return self.node.context.ok()
 
     def close(self) -> None:
-        """Leave the graph."""
+        """Leave the graph, unless that is done."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         self._executor.shutdown()
         self._thread.join()
         time.sleep(max(0.0, self.stops.last + LEAVING - time.monotonic()))
