@@ -53,7 +53,7 @@ class Arm:
     Raises
     ------
     ArgumentError
-        For a name or namespace that ROS does not allow.
+        For a name, namespace or arguments that ROS does not allow.
     UnavailableError
         Where the node is missing, is not configured, or its robot cannot be loaded here.
     """

@@ -208,6 +208,9 @@ def _check_names(name: str, namespace: str) -> None:
 def _node(namespace: str, arguments: list[str]) -> Node:
     """Return a node of a new context, which takes no argument of the command line."""
     context = Context()
-    context.init(args=['--ros-args', *arguments] if arguments else [])
+    try:
+        context.init(args=['--ros-args', *arguments] if arguments else [])
+    except RuntimeError as error:
+        raise ArgumentError(f'arguments: {str(error).splitlines()[0]}') from None
     name = f'arm_client_{uuid.uuid4().hex[:8]}'
     return Node(name, context=context, namespace=namespace or None, enable_rosout=False, start_parameter_services=False)

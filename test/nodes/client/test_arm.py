@@ -317,11 +317,13 @@ def test_an_argument_is_refused_by_name_and_nothing_is_sent(arm, command, words)
     assert arm._session.link.sent == sent
 
 
-def test_a_name_that_ros_does_not_allow_is_refused():
+def test_what_ros_does_not_allow_is_refused():
     with pytest.raises(ArgumentError, match='name'):
         Arm(name='not a name')
     with pytest.raises(ArgumentError, match='namespace'):
         Arm(namespace='no namespace')
+    with pytest.raises(ArgumentError, match='arguments'):
+        Arm(arguments=('-r', 'joint_states'))
 
 
 @pytest.mark.slow

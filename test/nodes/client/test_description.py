@@ -24,7 +24,8 @@ def test_another_description_is_noticed_and_loaded(graph, monkeypatch):
     )
     graph.say_latched('left/described', String(data=TEXT))
     graph.client.wait_until_active(f'left/{CONTROLLER}')
-    with Arm('left') as arm:
+    with Arm('left', arguments=('-r', 'joint_states:=/elsewhere')) as arm:
+        assert arm._session.link.node.resolve_topic_name('joint_states') == '/elsewhere'
         assert arm.robot.digest == DESCRIBED.digest != HEAVIER.digest
         assert arm.frame == ROBOT.link_names[-1]
         graph.say_latched('left/described', String(data=OTHER))
