@@ -2,7 +2,6 @@
 
 import atexit
 import math
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -25,8 +24,6 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.inputs import stiffness_input, target_poses, trajectory_input, wrench_input
 from robot_dynamics_ros.robot import Robot
 
-PERIOD = 0.02
-"""Between two velocities or wrenches, s."""
 SETTLING = 2_000_000_000
 """Time in which an arm comes to rest after a way, ns."""
 JOINED = 10_000_000_000
@@ -233,14 +230,12 @@ class Arm:
         duration : float
             s; the wrench grows and falls within ``wrench_ramp_time``.
         frame : str
-            In whose axes both are: the base link, or ``Arm.frame``; '': the base link.
+            As of ``drive``.
 
         Raises
         ------
-        ArgumentError
-            For another shape, numbers that are not finite, or another frame.
-        RefusedError, UnavailableError, EndedError
-            As ``move_to``.
+        ArgumentError, RefusedError, UnavailableError, EndedError
+            As ``drive``.
         """
         vectors = validation.finite('force', force, (3,)), validation.finite('moment', moment, (3,))
         duration, axes = validation.positive('duration', duration), self._session.axes(frame)
@@ -265,13 +260,12 @@ class Arm:
         before = session.ready(kind, topic, type(message))
         with self._stopped_early(refused_too=True):
             motion, verdict = Motion(link, session.states, before), Verdict(link, kind, before)
-            end, due = motion.begun + round(duration * 1e9), time.monotonic()
-            while session.states.stamp < end:
+
+            def send() -> None:
                 link.publish(topic, message, kind)
-                due = max(due + PERIOD, time.monotonic())
-                link.wait(lambda: session.states.stamp >= end, due - time.monotonic())
                 verdict.is_taken()
-                motion.check()
+
+            motion.repeat_until(motion.begun + round(duration * 1e9), send)
             link.publish(topic, last, kind)
             counted = link.sent[kind] + HANDLED
             session.said(verdict, counted)

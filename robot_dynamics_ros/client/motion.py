@@ -1,6 +1,7 @@
 """A motion that a client has begun: whether it still goes on, and when it is over."""
 
 import time
+from collections.abc import Callable
 
 from robot_dynamics_ros.client.errors import EndedError
 from robot_dynamics_ros.client.link import Link
@@ -15,6 +16,8 @@ UNSAID = 3.0
 """Time without a status, s."""
 AGAIN = 0.1
 """Time after which is looked again whether something is missing, s: this process may have been stopped itself."""
+PERIOD = 0.02
+"""Between two velocities or wrenches, s."""
 STEP = 0.05
 """Time between two looks, s."""
 REST = 0.01
@@ -46,6 +49,15 @@ class Motion:
     def wait_until(self, stamp: int) -> None:
         """Wait until joint states have a ``stamp``; EndedError where the motion does not go on until then."""
         while not self._link.wait(lambda: self._states.stamp >= stamp, STEP):
+            self.check()
+
+    def repeat_until(self, stamp: int, action: Callable[[], object]) -> None:
+        """Do ``action()`` each ``PERIOD`` until joint states have a ``stamp``; EndedError likewise."""
+        due = time.monotonic()
+        while self._states.stamp < stamp:
+            action()
+            due = max(due + PERIOD, time.monotonic())
+            self._link.wait(lambda: self._states.stamp >= stamp, due - time.monotonic())
             self.check()
 
     def wait_for_rest(self, longest: int) -> None:

@@ -132,7 +132,7 @@ def too_fast(arm):
     [
         (beyond_reach, 'target_pose: .* does not reach the pose', False, 2),
         (too_stiff, 'target_stiffness: translational x: 9000.0 is above 800.0', False, 1),
-        (pushed, 'target_wrench: moment: 2 N m is above moment_limit, 0 N m', True, 2),
+        (pushed, 'target_wrench: moment: 2 N m is above moment_limit, 0 N m', True, 1),
         (in_degrees, "joint 'wrist3_joint': position 90 is beyond its limits", False, 1),
         pytest.param(too_fast, 'target_twist: .* 5 m/s', True, 2, marks=pytest.mark.slow),
     ],
