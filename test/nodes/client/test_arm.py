@@ -8,7 +8,7 @@ import threading
 import warnings
 
 from support.nodes import graph as ros
-from support.nodes.client import MOVES, ended, moving, run
+from support.nodes.client import MOVES, START, ended, moving, run
 from support.nodes.feedforward import NAMES, ROBOT
 
 import numpy as np
@@ -67,11 +67,16 @@ def stops(monkeypatch) -> list:
     return sent
 
 
-def beside(arm, *way):
-    """Return the pose of the arm, moved in the base frame by m."""
-    pose = arm.state.pose
-    pose[:3, 3] += way
-    return pose
+def other_end(arm):
+    """Return a pose that the arm reaches from wherever the tests leave it, 0.15 m away or more."""
+    ends = [ROBOT.link_pose(START, LINK) for _ in range(2)]
+    ends[1][2, 3] -= 0.3  # at 0.25 m/s longer than a verdict takes
+    return max(ends, key=lambda end: Reached.between(arm.state.pose, end).distance)
+
+
+def other_turn(arm):
+    """Return a position of the last joint, 1.5 rad away or more."""
+    return {NAMES[5]: -1.5 if arm.state.positions[5] > 0.0 else 1.5}
 
 
 def test_the_state_is_the_newest_one(graph, arm):
@@ -90,7 +95,7 @@ def test_the_state_is_the_newest_one(graph, arm):
 
 
 def test_the_frame_reaches_a_pose(arm, stops):
-    pose = beside(arm, 0.0, 0.0, -0.3)  # at 0.25 m/s longer than a verdict takes
+    pose = other_end(arm)
     reached = arm.move_to(pose)
     np.testing.assert_allclose(reached, Reached.between(arm.state.pose, pose), atol=1e-3)
     assert reached.distance < 0.01
@@ -100,15 +105,18 @@ def test_the_frame_reaches_a_pose(arm, stops):
 
 def test_joints_go_where_they_are_led_and_others_stay(arm):
     before = arm.state.positions
-    left = arm.move_joints({'wrist3_joint': before[5] + 0.5}, duration=1.2)
+    by = -0.5 if before[5] > 0.0 else 0.5
+    left = arm.move_joints({'wrist3_joint': before[5] + by}, duration=1.2)
     moved = arm.state.positions - before
-    assert abs(moved[5] - 0.5) < 0.05
+    assert abs(moved[5] - by) < 0.05
     assert np.abs(moved[:5]).max() < 0.05
-    np.testing.assert_allclose(left[5], 0.5 - moved[5], atol=0.01)
+    np.testing.assert_allclose(left[5], by - moved[5], atol=0.01)
 
 
 def beyond_reach(arm):
-    arm.move_to(beside(arm, 3.0, 0.0, 0.0))
+    pose = arm.state.pose
+    pose[0, 3] += 3.0
+    arm.move_to(pose)
 
 
 def too_stiff(arm):
@@ -174,7 +182,7 @@ def test_a_stiffness_comes_into_force(graph, arm):
 
 
 def test_a_stop_of_another_node_ends_the_motion(graph, arm, stops):
-    pose = beside(arm, 0.0, 0.0, 0.3)
+    pose = other_end(arm)
     with moving(graph, lambda: arm.move_to(pose)) as call:
         graph.publish('joint_trajectory', JointTrajectory())
     with pytest.raises(EndedError, match='another node has sent a stop'):
@@ -184,7 +192,7 @@ def test_a_stop_of_another_node_ends_the_motion(graph, arm, stops):
 
 
 def test_a_motion_of_a_node_that_is_deactivated_ends_with_its_words(graph, arm):
-    with moving(graph, lambda: arm.move_joints({'wrist3_joint': 2.5}, duration=10.0)) as call:
+    with moving(graph, lambda: arm.move_joints(other_turn(arm), duration=10.0)) as call:
         graph.client.change_state('torque_controller', Transition.TRANSITION_DEACTIVATE)
     with pytest.raises(EndedError, match='/torque_controller says: not active'):
         call.result()
@@ -197,7 +205,7 @@ def test_a_motion_of_a_node_that_is_deactivated_ends_with_its_words(graph, arm):
 
 @pytest.mark.slow
 def test_a_motion_ends_where_the_states_stop(graph, arm):
-    with moving(graph, lambda: arm.move_joints({'wrist3_joint': -2.5}, duration=10.0)) as call:
+    with moving(graph, lambda: arm.move_joints(other_turn(arm), duration=10.0)) as call:
         graph.client.change_state('simulated_arm', Transition.TRANSITION_DEACTIVATE)
     try:
         with pytest.raises(EndedError, match='no joint state for'):
@@ -210,7 +218,7 @@ def test_a_motion_ends_where_the_states_stop(graph, arm):
 
 
 def test_hold_ends_a_motion_at_once(graph, arm):
-    pose = beside(arm, 0.0, 0.0, 0.3)
+    pose = other_end(arm)
     with moving(graph, lambda: arm.move_to(pose)) as call:
         arm.hold()
     with pytest.raises(EndedError, match='it was stopped by hold'):
@@ -221,7 +229,7 @@ def test_hold_ends_a_motion_at_once(graph, arm):
 def test_leaving_the_block_stops_a_motion_that_may_still_run(graph, stops):
     with graph.record(JointTrajectory, 'joint_trajectory') as sent:
         with Arm() as arm:
-            arm.move_joints({'wrist3_joint': 1.0}, duration=20.0, wait=False)
+            arm.move_joints(other_turn(arm), duration=20.0, wait=False)
             assert not stops
         graph.until(lambda: sent and not sent[-1].points, 'the stop')
     assert len(stops) == 1
@@ -256,12 +264,13 @@ def interrupt(graph, client):
 def test_a_stop_is_sent_although_the_context_was_shut_down(graph):
     """As by rclpy's handler of SIGINT, which shuts down all contexts of a process."""
     with Arm() as arm, graph.record(JointState, 'joint_states', 10) as states:
-        arm.move_joints({'wrist3_joint': 2.5}, duration=10.0, wait=False)
+        goal = other_turn(arm)
+        arm.move_joints(goal, duration=10.0, wait=False)
         graph.until(lambda: states and np.abs(states[-1].velocity).max() > MOVES, 'a motion')
         arm._session.link.node.context.try_shutdown()
         arm.hold()
         graph.until(lambda: np.abs(states[-1].velocity).max() < MOVES / 3.0, 'rest')
-        assert abs(states[-1].position[5] - 2.5) > 0.5
+        assert abs(states[-1].position[5] - goal[NAMES[5]]) > 0.5
 
 
 def test_two_arms_of_one_process_are_warned_of_each_other_once(arm, stops):

@@ -16,7 +16,8 @@ IMPEDANCE = {
     'age_limit': 1.0,
 }
 """Nothing may press with a moment."""
-PLANT = {'start': '[0.1, -0.4, 1.4, 0.2, 1.2, 0.0]', 'rate': 250.0, 'longest_delay': 0.1}
+START = [0.1, -0.4, 1.4, 0.2, 1.2, 0.0]
+PLANT = {'start': START, 'rate': 250.0, 'longest_delay': 0.1}
 MOVES = 0.03
 """Speed of a joint of an arm that moves, rad/s."""
 
