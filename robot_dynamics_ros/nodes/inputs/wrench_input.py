@@ -26,7 +26,7 @@ class WrenchInput:
         self._node, self._base, self._frame = node, base, ''
         self.verdicts = Verdicts('wrench', 'wrenches')
         self._wrench: CommandedWrench | None = None
-        self._stopped = 0  # when a stop, or a wrench that went on after it, came, ns of the system clock
+        self._stopped = -AGE_NS  # when a stop, or a wrench that went on after it, came, ns of the steady clock
         self._order = threading.Lock()  # nothing that came before a stop counts after it
         subscription = node.create_subscription(WrenchStamped, TOPIC, self._on_wrench, MOST_WAITING, raw=True)
         node.resources.callback(node.destroy_subscription, subscription)
@@ -38,7 +38,7 @@ class WrenchInput:
     def end(self) -> None:
         """Let the wrench fall to zero: a stop has come; any thread."""
         with self._order:
-            self._stopped = time.time_ns()
+            self._stopped = time.monotonic_ns()
             if (wrench := self._wrench) is not None:
                 wrench.end()
 
@@ -78,16 +78,17 @@ class WrenchInput:
             raise ArgumentError(f'{self._node.get_name()} is not active')
         if self._wrench is None:
             raise ArgumentError('only control_law cartesian_impedance adds one')
+        waited = max(0, time.time_ns() - received)
+        came = time.monotonic_ns() - waited
         with self._order:
-            if received - self._stopped <= AGE_NS:
-                self._stopped = max(received, self._stopped)
+            if came - self._stopped <= AGE_NS:
+                self._stopped = max(came, self._stopped)
                 raise ArgumentError(f'a stop has come; a wrench counts again after {AGE_NS * 1e-9:g} s without any')
         found = SpatialVector.read('wrench', self._base, self._frame, data)
         now = self._node.get_clock().now().nanoseconds
         check_age(found.stamp, now, AGE_NS)
-        waited = max(0, time.time_ns() - received)
         if waited > AGE_NS:
             raise ArgumentError(f'the node was busy for {waited * 1e-9:.3f} s since it came')
         with self._order:  # unless a stop has come meanwhile
-            if received > self._stopped:
+            if came > self._stopped:
                 self._wrench.want(found.vector, found.is_local, now - waited)

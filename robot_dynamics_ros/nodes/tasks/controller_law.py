@@ -160,6 +160,8 @@ class ControllerLaw:
         self._wrench_input.continue_from(before._wrench_input)
         if self._soft_limits and before._soft_limits:
             self._soft_limits.continue_from(before._soft_limits)
+        if self._wrench and before._wrench:
+            self._wrench.continue_from(before._wrench)
         plan = before.follower.plan
         if plan is not None and plan.dropped is None and before.follower.rests:
             self._position.hold_at(before.desired[0])
@@ -217,7 +219,8 @@ class ControllerLaw:
         distance, torque = node.value('soft_limit_distance'), node.value('soft_limit_torque')
         soft_limits = self._soft_limits = SoftLimits(arm.robot, distance, torque)
         largest = node.value('moment_limit'), node.value('force_limit')
-        wrench = self._wrench = CommandedWrench(largest, self._speed()[::-1], node.value('wrench_ramp_time'))
+        free = not min(of_axes['rotational_stiffness']), not min(of_axes['translational_stiffness'])
+        wrench = self._wrench = CommandedWrench(largest, self._speed()[::-1], node.value('wrench_ramp_time'), free)
         impedance = Impedance(
             [*of_axes['rotational_stiffness'], *of_axes['translational_stiffness']],
             *gains,

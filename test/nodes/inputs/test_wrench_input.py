@@ -119,6 +119,7 @@ class Node:
 def test_what_waited_in_a_busy_node_counts_for_what_is_left_of_its_time(monkeypatch):
     node, commanded = Node(), CommandedWrench((3.0, 30.0), (1.0, 1.0), ramp_time=1e-6)
     monkeypatch.setattr(time, 'time_ns', lambda: node.now)
+    monkeypatch.setattr(time, 'monotonic_ns', lambda: node.now - 10**18)
     source = WrenchInput(node, BASE)
     source.renew(commanded, LINK)
 

@@ -134,12 +134,12 @@ def _impedance(
     K: Matrix, G: Matrix, K_d: Vector, rate: Vector, tank: Vector, taken: Vector, elapsed: Vector,
     D_0: Matrix, Kp: Vector, Kd: Vector, turn: Vector, farthest: Vector,
     ratio: float, local: bool,
-    w: Matrix, largest: Vector, fastest: Vector, T: Matrix, T_d: Matrix, J: Matrix, M_inv: Matrix,
+    w: Matrix, largest: Vector, fastest: Vector, free: Vector, T: Matrix, T_d: Matrix, J: Matrix, M_inv: Matrix,
     B: Matrix, A: Matrix, S: Matrix, V: Matrix, e: Vector, v: Vector, y: Vector, F: Vector,
     de: Vector, tau_0: Vector, nothing: Vector,
     q: Vector, qd: Vector, q_desired: Vector, qd_desired: Vector, term: Vector, out: Vector,
 ) -> None:  # fmt: skip
-    """Write out (n) = J' (K e + D J de + s w) + N' (Kp e_q + Kd N de) + term (n); see the module.
+    """Write out (n) = J' (K e + D J de + w + b) + N' (Kp e_q + Kd N de) + term (n); see the module.
 
     K follows K_d (6) as ``follow`` says, for the time ``elapsed`` (1; s), which is 0 afterwards. The wrench w (2, 6) is
     added to K e + D J de as ``add_wrench`` says.
@@ -188,7 +188,7 @@ def _impedance(
         y[row] = 0.0
         for k in range(n):
             y[row] += J[row, k] * qd[k]
-    add_wrench(w, largest, fastest, T, local, y, F)
+    add_wrench(w, largest, fastest, free, T, local, y, F)
     # S = A^-1,  y = A^-1 v
     trace = A[0, 0] + A[1, 1] + A[2, 2] + A[3, 3] + A[4, 4] + A[5, 5]
     for row in range(6):
@@ -303,7 +303,7 @@ class CartesianImpedance:
         self._impedance = bound(
             _impedance,
             *(*K, D_0, Kp, Kd, turns(robot), farthest, float(ratio), self.reference_frame == 'local'),
-            *(wrench.now, wrench.largest, wrench.fastest, self._T, self._T_d, self._J, self._M_inv),
+            *(wrench.now, wrench.largest, wrench.fastest, wrench.free, self._T, self._T_d, self._J, self._M_inv),
             *(np.zeros((6, n)), *square, *six, *np.zeros((3, n))),
             then=(np.zeros(n),) * 6,
         )

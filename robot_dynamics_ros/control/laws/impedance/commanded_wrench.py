@@ -1,13 +1,15 @@
-"""A wrench that a Cartesian impedance adds at its frame, as a press against a table: tau = J' s w.
+"""A wrench that a Cartesian impedance adds at its frame, as a press against a table: tau = J' (w + b).
 
-w follows the wanted wrench evenly, and falls to zero where nobody has wanted one for a while. Its force and moment are
-at most the largest ones, and it is reduced by the speed of the frame, so that it makes no frame fast that nothing
-holds:
+w follows the wanted wrench evenly, and falls to zero where nobody has wanted one for a while. Its force f and moment m
+are at most the largest ones. Two brakes b keep it from making a frame fast that nothing holds,
 
-    s = min(1, max(0, 2 - max(|v| / v_max, |omega| / omega_max))),
+    b = -P c / x omega / omega_max^2,     P = |m| omega_max + |f| v_max,     x = |omega| / omega_max,
+    b = -P c / x v / v_max^2,             P = |f| v_max + |m| omega_max,     x = |v| / v_max,
 
-all of it up to v_max and omega_max, none from twice one of them on. Along a motion this acts as dampers of |f| / v_max
-and |m| / omega_max, which count in the limit of sampling.
+with c = min(1, max(0, x - 1)). From x = 2 on the one of the larger x takes more power than w can give. The second part
+of each P is 0 where springs hold the frame in all axes of that rotation or translation. Each brake is the gradient of a
+convex function of the velocity, so it damps each motion, also about one that is led, by at most P / omega_max^2 and
+P / v_max^2: these count in the limit of sampling.
 """
 
 import numpy as np
@@ -25,16 +27,14 @@ NAMES = 'moment', 'force'
 
 
 @kernel
-def add_wrench(w, largest, fastest, T, local, v, F):
-    """Add s w to F (6), both rotation first, in the axes of the base, or of the frame at T (4, 4) where ``local``.
+def add_wrench(w, largest, fastest, free, T, local, v, F):
+    """Add w + b to F (6), both rotation first, in the axes of the base, or of the frame at T (4, 4) where ``local``.
 
     w (2, 6) has a wrench in the axes of the base, and one in those of the frame; v (6) is the frame's velocity,
-    ``largest`` (2) and ``fastest`` (2) are the largest moment and force, omega_max and v_max.
+    ``largest`` (2) and ``fastest`` (2) are the largest moment and force, omega_max and v_max; ``free`` (2) is 1 where
+    rotation or translation has an axis without a spring, else 0.
     """
-    # s = min(1, max(0, 2 - max(|v| / v_max, |omega| / omega_max)))
-    turning = np.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]) / fastest[0]
-    moving = np.sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5]) / fastest[1]
-    s = min(1.0, max(0.0, 2.0 - max(turning, moving)))
+    power_0, power_1 = 0.0, 0.0
     for part in range(2):
         a = 3 * part
         # w = w_base + R w_frame, or R' w_base + w_frame
@@ -47,10 +47,26 @@ def add_wrench(w, largest, fastest, T, local, v, F):
             y = w[0, a + 1] + T[1, 0] * w[1, a] + T[1, 1] * w[1, a + 1] + T[1, 2] * w[1, a + 2]
             z = w[0, a + 2] + T[2, 0] * w[1, a] + T[2, 1] * w[1, a + 1] + T[2, 2] * w[1, a + 2]
         size = np.sqrt(x * x + y * y + z * z)
-        share = s * largest[part] / size if size > largest[part] else s
+        share = largest[part] / size if size > largest[part] else 1.0
         F[a] += share * x
         F[a + 1] += share * y
         F[a + 2] += share * z
+        # |m| omega_max, |f| v_max
+        if part == 0:
+            power_0 = share * size * fastest[0]
+        else:
+            power_1 = share * size * fastest[1]
+    for part in range(2):
+        a = 3 * part
+        # x = |omega| / omega_max, |v| / v_max
+        speed = np.sqrt(v[a] * v[a] + v[a + 1] * v[a + 1] + v[a + 2] * v[a + 2]) / fastest[part]
+        if speed > 1.0:
+            # b = -P min(1, x - 1) / x v / v_max^2
+            P = power_0 + free[0] * power_1 if part == 0 else power_1 + free[1] * power_0
+            d = P * min(1.0, speed - 1.0) / (speed * fastest[part] * fastest[part])
+            F[a] -= d * v[a]
+            F[a + 1] -= d * v[a + 1]
+            F[a + 2] -= d * v[a + 2]
 
 
 @compiled(given='elapsed')
@@ -83,23 +99,32 @@ class CommandedWrench:
         v_max of rotation (rad/s) and translation (m/s).
     ramp_time : float
         Time from nothing to the largest, s.
+    free : tuple of two bools
+        Whether rotation and translation have an axis without a spring.
 
     Attributes
     ----------
     now : ndarray, (2, 6)
         The wrench in force in the axes of the base, and that in the axes of the frame, rotation first: N m, N.
-    largest, fastest : ndarray, (2,)
-        The largest moment and force; omega_max and v_max.
+    largest, fastest, free : ndarray, (2,)
+        The largest moment and force; omega_max and v_max; 1 where rotation and translation are free, else 0.
     damping : ndarray, (6,)
-        The damping as which it counts, N m s/rad and N s/m.
+        The most that the brakes damp, N m s/rad and N s/m.
     """
 
-    def __init__(self, largest: tuple[float, float], fastest: tuple[float, float], ramp_time: float = 1.0):
-        self.largest, self.fastest = np.array(largest), np.array(fastest)
+    def __init__(
+        self,
+        largest: tuple[float, float],
+        fastest: tuple[float, float],
+        ramp_time: float = 1.0,
+        free: tuple[bool, bool] = (True, True),
+    ):
+        self.largest, self.fastest, self.free = np.array(largest), np.array(fastest), np.array(free, float)
         self._wanted, self.now = np.zeros((2, 2, 6))
         self._until = 0  # ns of the node's clock
         self._approach = bound(_approach, self._wanted, self.largest / ramp_time, self.now, then=(0.0,))
-        self.damping = np.repeat(self.largest / self.fastest, 3)
+        power = self.largest * self.fastest
+        self.damping = np.repeat((power + self.free * power[::-1]) / self.fastest**2, 3)
 
     def want(self, wrench, is_local: bool, now: int) -> None:
         """Follow a ``wrench`` (6, rotation first; N m, N) from ``now`` (ns) on, for ``AGE_NS``.
@@ -124,8 +149,13 @@ class CommandedWrench:
         self._until = 0
         self.now.fill(0.0)
 
-    def elapse(self, time: float, now: int) -> None:
-        """Let ``time`` (s) pass up to ``now`` (ns)."""
+    def continue_from(self, before: 'CommandedWrench') -> None:
+        """Go on with the wrench of another description of the arm."""
+        self._wanted[:], self.now[:], self._until = before._wanted, before.now, before._until
+
+    def elapse(self, time: float, now: int, pause: float = 0.0) -> None:
+        """Let ``time`` (s) pass up to ``now`` (ns); one that has ended fell during a ``pause`` (s) before, too."""
         if not self._until - AGE_NS <= now <= self._until:  # before: the clock was set back
             self._wanted.fill(0.0)
+            time = max(time, pause)
         self._approach(time)

@@ -1,5 +1,8 @@
 """The law of a node around those of a Cartesian impedance: time passes for what they share."""
 
+import time
+from math import inf
+
 import numpy as np
 
 from robot_dynamics_ros.control.law import INTERRUPTION, Law, MeasuredState, Result, WrappingLaw
@@ -9,20 +12,40 @@ from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness
 
 
 class ImpedanceLaw(WrappingLaw):
-    """A control law whose impedances share a stiffness, soft limits and a wrench."""
+    """A control law whose impedances share a stiffness, soft limits and a wrench.
+
+    Time passes where the arm gets a torque. What it has not seen goes on as in one period.
+    """
 
     def __init__(self, law: Law, stiffness: Stiffness, soft_limits: SoftLimits, wrench: CommandedWrench):
         """Wrap ``law``."""
         super().__init__(law)
         self._stiffness, self._soft_limits, self._wrench = stiffness, soft_limits, wrench
+        self._held = -inf  # when the arm was held last, steady, s
+        self._is_set_back = self._has_missed = False
+
+    def stop_following(self) -> None:
+        """Drop the desired motion and the hold position: the arm is held anew."""
+        super().stop_following()
+        self._is_set_back = False
+
+    def set_back(self, now: int) -> None:
+        """Know that the next state follows no pause, although its stamp does not tell."""
+        super().set_back(now)
+        self._is_set_back = True
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
-        if state.resumed and state.pause > INTERRUPTION:  # the arm is held anew, or for the first time
+        if not state.has_velocity:
+            self._has_missed = True
+            return self._law.torque(state, out)
+        steady = time.monotonic()
+        pause = 0.0 if not state.resumed else steady - self._held if self._is_set_back else state.pause
+        if pause > INTERRUPTION:  # the arm is held anew, or for the first time
             self._soft_limits.begin_anew()
             self._wrench.begin_anew()
-        # after a pause the arm has not seen the ramps: they go on as in one period
-        elapsed = min(state.elapsed, state.period) if state.resumed else state.elapsed
+        elapsed = min(state.elapsed, state.period) if state.resumed or self._has_missed else state.elapsed
         self._stiffness.elapse(elapsed)
-        self._wrench.elapse(elapsed, state.time)
+        self._wrench.elapse(elapsed, state.time, pause)
+        self._held, self._is_set_back, self._has_missed = steady, False, False
         return self._law.torque(state, out)
