@@ -150,8 +150,12 @@ class CommandedWrench:
         self.now.fill(0.0)
 
     def continue_from(self, before: 'CommandedWrench') -> None:
-        """Go on with the wrench of another description of the arm."""
-        self._wanted[:], self.now[:], self._until = before._wanted, before.now, before._until
+        """Go on with the wrench of another description of the arm, reduced to what is the largest now."""
+        self._until = before._until
+        for mine, other in ((self._wanted, before._wanted), (self.now, before.now)):
+            for part, largest in ((slice(3), self.largest[0]), (slice(3, 6), self.largest[1])):
+                size = np.linalg.norm(other[:, part], axis=1).sum()
+                mine[:, part] = other[:, part] * (largest / size if size > largest else 1.0)
 
     def elapse(self, time: float, now: int, pause: float = 0.0) -> None:
         """Let ``time`` (s) pass up to ``now`` (ns); one that has ended fell during a ``pause`` (s) before, too."""

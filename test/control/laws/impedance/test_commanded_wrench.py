@@ -113,6 +113,13 @@ def test_it_grows_and_falls_evenly_and_ends_where_nobody_wants_it():
     after.end()
     after.elapse(0.1, NOW)
     np.testing.assert_allclose(after.now[0], 0.8 * wanted, atol=1e-12)
+    # within the limits that it has now
+    for largest in ((5.0, 10.0), (0.0, 0.0)):
+        after = CommandedWrench(largest, SPEED, ramp_time=0.5)
+        after.continue_from(wrench)
+        np.testing.assert_allclose(after.now[0, 3:], [0.0, 0.0, -largest[1]], atol=1e-12)
+        after.elapse(1.0, NOW)
+        np.testing.assert_allclose(after.now[0, [1, 5]], [largest[0], -largest[1]], atol=1e-12)
     wrench.end()
     wrench.elapse(0.1, NOW)
     np.testing.assert_allclose(wrench.now[0], 0.8 * wanted, atol=1e-12)
