@@ -2,6 +2,7 @@
 
 import atexit
 import math
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -26,6 +27,8 @@ from robot_dynamics_ros.robot import Robot
 
 SETTLING = 2_000_000_000
 """Time in which an arm comes to rest after a way, ns."""
+LONGEST = 86400.0
+"""Duration of a motion or wrench, s."""
 JOINED = 10_000_000_000
 """Time by which the joints may reach a lone point later than asked, ns."""
 
@@ -110,7 +113,7 @@ class Arm:
         session, kind = self._session, Kind.STIFFNESS
         before = session.ready(kind, stiffness_input.TOPIC, WrenchStamped)
         message = commands.wrench_message(stiffness.translational, stiffness.rotational)
-        session.link.publish(stiffness_input.TOPIC, message, kind)
+        session.link.publish(stiffness_input.TOPIC, message, kind, math.inf)
         session.said(Verdict(session.link, kind, before))
 
     def move_to(self, pose, wait: bool = True) -> Reached | None:
@@ -139,17 +142,18 @@ class Arm:
         EndedError
             Where the motion cannot go on.
         """
-        pose = validation.pose('pose', pose)
+        called, pose = time.monotonic(), validation.pose('pose', pose)
         session, link, kind = self._session, self._session.link, Kind.MOTION
         before = session.ready(kind, target_poses.POSE, PoseStamped)
-        with self._stopped_early():
-            motion = Motion(link, session.states, before)
-            link.publish(target_poses.POSE, commands.pose_message(pose), kind)
+        with self._stopped_early(target_poses.POSE):
+            motion = Motion(link, session.states, before, called)
+            link.publish(target_poses.POSE, commands.pose_message(pose), kind, called)
             way = round(session.said(Verdict(link, kind, before)).way * 1e9)
             self._until = motion.begun + way + LATER + SETTLING
             if not wait:
                 return None
             self._finish(motion, way, SETTLING)
+            self._until = -math.inf
             return Reached.between(self.state.pose, pose)
 
     def move_joints(self, positions, duration: float, wait: bool = True) -> np.ndarray | None:
@@ -177,18 +181,20 @@ class Arm:
             As ``move_to``.
         """
         session, link, kind = self._session, self._session.link, Kind.MOTION
-        robot, duration = session.robot, validation.positive('duration', duration)
+        called, robot, duration = time.monotonic(), session.robot, _duration(duration)
         goal = session.goal(positions)
         before = session.ready(kind, trajectory_input.TOPIC, JointTrajectory)
-        with self._stopped_early():
-            motion = Motion(link, session.states, before)
-            link.publish(trajectory_input.TOPIC, commands.point_message(robot.joint_names, goal, duration), kind)
+        with self._stopped_early(trajectory_input.TOPIC):
+            motion = Motion(link, session.states, before, called)
+            message = commands.point_message(robot.joint_names, goal, duration)
+            link.publish(trajectory_input.TOPIC, message, kind, called)
             session.said(Verdict(link, kind, before))
             way = round(duration * 1e9)
             self._until = motion.begun + way + LATER + JOINED
             if not wait:
                 return None
             self._finish(motion, way, JOINED)
+            self._until = -math.inf
             return nearest(goal - self.state.positions, turns(robot))
 
     def drive(self, linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0), duration: float = 1.0, frame: str = '') -> None:
@@ -213,7 +219,7 @@ class Arm:
             As ``move_to``.
         """
         vectors = validation.finite('linear', linear, (3,)), validation.finite('angular', angular, (3,))
-        duration, axes = validation.positive('duration', duration), self._session.axes(frame)
+        duration, axes = _duration(duration), self._session.axes(frame)
         messages = [commands.twist_message(*it, axes) for it in (vectors, np.zeros((2, 3)))]
         with self._streamed(target_poses.TWIST, messages, Kind.MOTION, duration):
             pass  # the joints rest
@@ -238,7 +244,7 @@ class Arm:
             As ``drive``.
         """
         vectors = validation.finite('force', force, (3,)), validation.finite('moment', moment, (3,))
-        duration, axes = validation.positive('duration', duration), self._session.axes(frame)
+        duration, axes = _duration(duration), self._session.axes(frame)
         messages = [commands.wrench_message(*it, axes) for it in (vectors, np.zeros((2, 3)))]
         falls = self._session.node.parameter('wrench_ramp_time') + PATIENCE
         with self._streamed(wrench_input.TOPIC, messages, Kind.WRENCH, duration) as counted:
@@ -256,40 +262,52 @@ class Arm:
 
         Yields when the node has counted all of them, steady, s; a block that is left early is followed by a stop, too.
         """
+        called, until = time.monotonic(), self._until
         session, link, (message, last) = self._session, self._session.link, messages
         before = session.ready(kind, topic, type(message))
-        with self._stopped_early(refused_too=True):
-            motion, verdict = Motion(link, session.states, before), Verdict(link, kind, before)
+        with self._stopped_early(topic, refused_too=True):
+            motion, verdict = Motion(link, session.states, before, called), Verdict(link, kind, before)
 
             def send() -> None:
-                link.publish(topic, message, kind)
+                link.publish(topic, message, kind, called)
                 verdict.is_taken()
 
             motion.repeat_until(motion.begun + round(duration * 1e9), send)
-            link.publish(topic, last, kind)
+            link.publish(topic, last, kind, called)
             counted = link.sent[kind] + HANDLED
             session.said(verdict, counted)
             self._finish(motion, 0, SETTLING)
             yield counted
-            self._until = -math.inf
+            # a wrench ends no motion that has begun before
+            self._until = until if kind is Kind.WRENCH else -math.inf
 
     def _finish(self, motion: Motion, way: int, longest: int) -> None:
         """Wait until the way has ended, in ns after its begin, and the joints rest, ``longest`` ns later at most."""
         motion.wait_until(motion.begun + way + LATER)
         motion.wait_for_rest(longest)
-        self._until = -math.inf
 
     @contextmanager
-    def _stopped_early(self, refused_too: bool = False) -> Iterator[None]:
-        """Send a stop where the block is left early; one message that was refused has begun nothing."""
+    def _stopped_early(self, topic: str, refused_too: bool = False) -> Iterator[None]:
+        """Send a stop where the block is left early.
+
+        One message on ``topic`` that was refused has begun nothing, unless it was that of another node.
+        """
         until, self._until = self._until, math.inf
         try:
             yield
         except RefusedError:
             self._until = until
-            if refused_too:
+            if refused_too or not self._session.link.is_alone(topic):
                 self.hold()
             raise
         except BaseException:
             self.hold()
             raise
+
+
+def _duration(value) -> float:
+    """Return a duration, s; ArgumentError unless it is above 0 and a day at most."""
+    duration = validation.positive('duration', value)
+    if duration > LONGEST:
+        raise ArgumentError(f'duration: expected at most {LONGEST:g} s, got {duration:g}')
+    return duration

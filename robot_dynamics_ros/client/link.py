@@ -18,7 +18,7 @@ from rclpy.validate_namespace import validate_namespace
 from rclpy.validate_node_name import validate_node_name
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.client.errors import ClientError, UnavailableError
+from robot_dynamics_ros.client.errors import ClientError, EndedError, UnavailableError
 from robot_dynamics_ros.client.node_status import Kind, NodeStatus
 from robot_dynamics_ros.client.stop_watch import StopWatch
 from robot_dynamics_ros.errors import ArgumentError
@@ -139,20 +139,28 @@ class Link:
                 return  # another subscription has a QoS that does not fit
             self.wait(lambda: False, 0.02)
 
-    def publish(self, topic: str, message, kind: Kind) -> None:
-        """Publish a message."""
-        data = serialize_message(message)
-        if topic == TRAJECTORY:
-            self._expect(data)
-        self.publisher(topic, type(message)).publish(data)
+    def publish(self, topic: str, message, kind: Kind, since: float) -> None:
+        """Publish a message, unless a stop was sent ``since`` a steady time (s): EndedError."""
+        data, publisher = serialize_message(message), self.publisher(topic, type(message))
+        with self._changed:  # no stop comes between
+            if reason := self.stops.since(since):
+                raise EndedError(f'the motion has not begun: {reason}')
+            if topic == TRAJECTORY:
+                self.stops.know(data)
+            publisher.publish(data)
         self.sent[kind] = time.monotonic()
+
+    def is_alone(self, topic: str) -> bool:
+        """Return whether no other node publishes a topic."""
+        return self.node.count_publishers(topic) <= 1
 
     def stop(self) -> None:
         """Publish a stop; where the context was shut down, by another participant, which needs up to a second."""
         self.sent[Kind.MOTION] = time.monotonic()  # one that is refused counts
-        self._expect(STOP)
         try:
-            self._publishers[TRAJECTORY].publish(STOP)
+            with self._changed:
+                self.stops.know(STOP)
+                self._publishers[TRAJECTORY].publish(STOP)
         except GONE:
             self._stop_anew()
 
@@ -166,10 +174,6 @@ class Link:
         there = node.get_subscriptions_info_by_topic(publisher.topic_name)
         names = {f'{it.node_namespace.rstrip("/")}/{it.node_name}' for it in there}
         return self.target in names and publisher.get_subscription_count() >= len(there)
-
-    def _expect(self, data: bytes) -> None:
-        with self._changed:
-            self.stops.know(data)
 
     def _stop_anew(self) -> None:
         node = _node(*self._place)

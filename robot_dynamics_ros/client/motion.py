@@ -18,6 +18,8 @@ AGAIN = 0.1
 """Time after which is looked again whether something is missing, s: this process may have been stopped itself."""
 PERIOD = 0.02
 """Between two velocities or wrenches, s."""
+GAP = 0.25
+"""Time without a velocity or wrench after which the node ends it, s."""
 STEP = 0.05
 """Time between two looks, s."""
 REST = 0.01
@@ -31,10 +33,10 @@ LATER = 50_000_000
 class Motion:
     """Looks whether a motion goes on that began after the status ``before``; times are stamps of joint states, ns."""
 
-    def __init__(self, link: Link, states: MeasuredStates, before: NodeStatus):
-        """Begin now."""
+    def __init__(self, link: Link, states: MeasuredStates, before: NodeStatus, called: float):
+        """Begin now; a stop counts since the call, ``called`` (steady, s)."""
         self._link, self._states, self._before = link, states, before
-        self.begun, self._began = states.stamp, time.monotonic()
+        self.begun, self._began, self._called = states.stamp, time.monotonic(), called
         self._said = before.dropped  # of a motion before
 
     def check(self) -> None:
@@ -53,9 +55,12 @@ class Motion:
 
     def repeat_until(self, stamp: int, action: Callable[[], object]) -> None:
         """Do ``action()`` each ``PERIOD`` until joint states have a ``stamp``; EndedError likewise."""
-        due = time.monotonic()
+        due = sent = time.monotonic()
         while self._states.stamp < stamp:
             action()
+            gap, sent = time.monotonic() - sent, time.monotonic()
+            if gap > GAP:
+                raise EndedError(f'the motion has ended: this process was late by {gap:.2f} s')
             due = max(due + PERIOD, time.monotonic())
             self._link.wait(lambda: self._states.stamp >= stamp, due - time.monotonic())
             self.check()
@@ -72,8 +77,8 @@ class Motion:
     def _fault(self) -> str:
         """Return why the motion cannot go on, '' where it does."""
         link, status = self._link, self._link.status
-        if link.stops.last > self._began:
-            return 'another node has sent a stop' if link.stops.foreign > self._began else 'it was stopped by hold'
+        if stopped := link.stops.since(self._called):
+            return stopped
         if missing := self._missing():
             return missing
         if self._states.stamp < self.begun:
@@ -82,6 +87,8 @@ class Motion:
             return f'{link.target} has got another robot description'
         if status.is_anew(self._before):
             return f'{link.target} was configured again'
+        if status.activations != self._before.activations:
+            return f'{link.target} was deactivated and activated again'
         if status is self._before:
             return ''
         if status.dropped != self._said:

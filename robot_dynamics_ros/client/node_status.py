@@ -70,6 +70,11 @@ class NodeStatus:
         return self._fields.get('model digest', '')
 
     @property
+    def activations(self) -> int:
+        """How often the node has been activated."""
+        return int(self._fields.get('activations', 0))
+
+    @property
     def way(self) -> float:
         """Time of the way to the last pose, s; 0 where the pose belongs to a stream."""
         return float(self._fields.get('way to the last target pose, s') or 0.0)

@@ -65,6 +65,7 @@ class Session:
 
         UnavailableError where the node publishes no torques.
         """
+        self.link.wait(lambda: False, 0.0)  # ClientError where it was closed
         status = status_before(self.link, kind)
         self._warn(status)
         self.link.await_subscription(topic, message_type)

@@ -32,6 +32,12 @@ class StopWatch:
         if data == self._stop:
             self.last = now
 
+    def since(self, began: float) -> str:
+        """Return that a stop was sent after ``began`` (steady, s), '' where none was."""
+        if self.last <= began:
+            return ''
+        return 'another node has sent a stop' if self.foreign > began else 'it was stopped by hold'
+
     def on_trajectory(self, data: bytes) -> None:
         """Look whether a message is a stop of another publisher."""
         now = time.monotonic()

@@ -59,7 +59,7 @@ class BaseNode(LifecycleNode):
         self._ending = False
         self._beginning = threading.Lock()  # a process that ends looks whether the node has begun or never will
         self.diagnostics: Diagnostics | None = None
-        self.activated = 0  # by the steady clock, ns
+        self.activated = self.activations = 0  # when last, by the steady clock, ns, and how often
         self.crash = self._refusal = self.model_digest = ''
         self._reason = 'not configured'  # why a node that is not active publishes nothing
         shared = {
@@ -171,7 +171,7 @@ class BaseNode(LifecycleNode):
             result = super().on_activate(state)
             self.active = True
             self.clock_watch.look()
-            self.activated = time.monotonic_ns()
+            self.activated, self.activations = time.monotonic_ns(), self.activations + 1
             self.task.begin()
             return result
 

@@ -58,12 +58,13 @@ class Diagnostics:
             self.publish()
 
     def _identity(self) -> dict[str, str]:
-        """Return the fields that say which robot the node computes."""
+        """Return the fields that say which robot the node computes, and since which activation."""
         node = self._node
         return {
             'model': node.robot.name,
             'model digest': node.model_digest,
             'joints': ' '.join(node.robot.joint_names),
+            'activations': str(node.activations),
         }
 
     def _level(self, warnings: list[str], errors: list[str]) -> bytes:

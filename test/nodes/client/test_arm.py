@@ -8,7 +8,7 @@ import threading
 import warnings
 
 from support.nodes import graph as ros
-from support.nodes.client import MOVES, START, ended, moving, run
+from support.nodes.client import MOVES, START, Call, ended, moving, run
 from support.nodes.feedforward import NAMES, ROBOT
 
 import numpy as np
@@ -28,6 +28,7 @@ from robot_dynamics_ros.client import (
 )
 from robot_dynamics_ros.client import verdict as client_verdict
 from robot_dynamics_ros.client.link import Link
+from robot_dynamics_ros.client.session import Session
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 
 LINK = ROBOT.link_names[-1]
@@ -203,6 +204,13 @@ def test_a_motion_of_a_node_that_is_deactivated_ends_with_its_words(graph, arm):
         graph.client.change_state('torque_controller', Transition.TRANSITION_ACTIVATE)
 
 
+def test_a_motion_of_a_node_that_is_activated_again_has_ended(graph, arm):
+    with moving(graph, lambda: arm.move_joints(other_turn(arm), duration=10.0)) as call:
+        graph.reactivate('torque_controller')
+    with pytest.raises(EndedError, match='was deactivated and activated again'):
+        call.result()
+
+
 @pytest.mark.slow
 def test_a_motion_ends_where_the_states_stop(graph, arm):
     with moving(graph, lambda: arm.move_joints(other_turn(arm), duration=10.0)) as call:
@@ -224,6 +232,44 @@ def test_hold_ends_a_motion_at_once(graph, arm):
     with pytest.raises(EndedError, match='it was stopped by hold'):
         call.result()
     assert Reached.between(arm.state.pose, pose).distance > 0.1
+
+
+def test_hold_ends_a_call_that_has_sent_nothing_yet(graph, arm, monkeypatch):
+    prepares, ready = threading.Event(), Session.ready
+
+    def slow(session, *arguments):
+        prepares.set()
+        return ready(session, *arguments)
+
+    monkeypatch.setattr(Session, 'ready', slow)
+    before = arm.state.positions
+    arm.hold()  # for whose count the next call waits
+    call = Call(lambda: arm.move_joints(other_turn(arm), duration=2.0))
+    call.start()
+    assert prepares.wait(ros.TIMEOUT)
+    arm.hold()
+    graph.until(lambda: not call.is_alive(), 'the end of the call')
+    with pytest.raises(EndedError, match='has not begun: it was stopped by hold'):
+        call.result()
+    assert abs(arm.state.positions[5] - before[5]) < 0.1
+
+
+def test_a_wrench_does_not_let_a_motion_be_forgotten(stops, graph):
+    with Arm() as arm:
+        arm.move_joints(other_turn(arm), duration=20.0, wait=False)
+        arm.press(force=[0.0, 0.0, -1.0], duration=0.1)
+        assert not stops
+    assert len(stops) == 1
+
+
+def test_where_another_node_sends_too_a_refusal_is_followed_by_a_stop(graph, arm, stops):
+    wrong = ros.trajectory(['nobody'], 0, (0.0, [0.0]))
+    with graph.repeating(lambda: graph.send('joint_trajectory', wrong), 0.1):
+        graph.until(lambda: not arm._session.link.is_alone('joint_trajectory'), 'the other publisher')
+        call = ended(graph, lambda: arm.move_joints(other_turn(arm), duration=10.0))
+    with pytest.raises(RefusedError, match='nobody'):
+        call.result()
+    assert len(stops) == 1
 
 
 def test_leaving_the_block_stops_a_motion_that_may_still_run(graph, stops):
@@ -308,6 +354,7 @@ def test_a_node_that_is_missing_or_says_nothing_is_named(graph, monkeypatch):
         ),
         (lambda arm: arm.move_joints({NAMES[0]: np.inf}, duration=1.0), "positions.'shoulder_joint'.: inf is not"),
         (lambda arm: arm.move_joints([0.0] * 6, duration=0.0), 'duration: expected a finite number > 0'),
+        (lambda arm: arm.move_joints([0.0] * 6, duration=1e6), 'duration: expected at most 86400 s, got 1e.06'),
         (lambda arm: arm.drive(linear=[0.0, 0.0]), r'linear: expected shape \(3,\)'),
         (lambda arm: arm.drive(angular='x'), 'angular: expected real numbers'),
         (lambda arm: arm.drive(duration=-1.0), 'duration: expected'),

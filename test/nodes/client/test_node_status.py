@@ -107,7 +107,7 @@ def motion_after(newest, before, stamp=0):
     now = time.monotonic()
     states = SimpleNamespace(stamp=1, arrived=now, advanced=now, speed=0.0)
     connected = link(before)
-    motion = Motion(connected, states, before)
+    motion = Motion(connected, states, before, 0.0)
     connected.status, states.stamp = newest, 2 + stamp
     return motion
 

@@ -86,7 +86,7 @@ def test_a_report_that_fails_is_logged_and_the_node_stays_active(node):
     assert status.level == DiagnosticStatus.ERROR
     assert status.message == "diagnostics failed: RuntimeError('dictionary changed size during iteration')"
     assert node.active and node.crash == ''
-    assert {value.key for value in status.values} == {'model', 'model digest', 'joints'}
+    assert {value.key for value in status.values} == {'model', 'model digest', 'joints', 'activations'}
     node.task.fault = None
     spin_until(node, lambda: len(node.statuses) > 1, 'diagnostics again')
     assert (node.statuses[-1].level, node.statuses[-1].message) == (DiagnosticStatus.OK, 'publishing')
