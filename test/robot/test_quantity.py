@@ -77,9 +77,10 @@ def test_code_of_named_quantities_is_compiled_at_once():
     assert has_own_code(own, 'mass_matrix') and QuantityKey(NAME) not in own._evaluator._prepared
 
 
-@pytest.mark.parametrize('most', [10, 200])
-def test_code_that_is_too_long_is_not_compiled_and_not_traced_again(most, monkeypatch):
+@pytest.mark.parametrize('of_a_joint', [1, specialised.LEAST_OF_A_JOINT], ids=['not traced', 'traced'])
+def test_code_that_is_too_long_is_not_compiled_and_not_traced_again(of_a_joint, monkeypatch):
     robot = never_seen()
+    most = of_a_joint * robot.nv + 2 * robot.nv
     expected = robot.inverse_dynamics(*states(robot, 40))
     monkeypatch.setattr(specialised, 'MOST_OPERATIONS', most)
     own = robot.compiled()
