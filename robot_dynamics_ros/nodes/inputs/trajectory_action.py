@@ -8,10 +8,12 @@ the path are compared with each state, in the thread of the torques.
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.duration import Duration
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.serialization import serialize_message
 from rclpy.time import Time
 from trajectory_msgs.msg import JointTrajectoryPoint
@@ -128,7 +130,7 @@ class TrajectoryAction:
 
     def _accept(self, handle) -> None:
         """Have a goal's trajectory followed, or abort the goal with the reason."""
-        handle.execute()
+        self._tell(handle.execute)
         try:
             goal = self._goal(handle)
         except DynamicsError as error:
@@ -168,7 +170,7 @@ class TrajectoryAction:
             if self._finish_ended(goal):
                 self._goals.remove(goal)
             elif (state := goal.state) is not None:
-                goal.handle.publish_feedback(_feedback(goal, state))
+                self._tell(partial(goal.handle.publish_feedback, _feedback(goal, state)))
         if not self._goals:
             self._timer.cancel()
 
@@ -214,7 +216,15 @@ class TrajectoryAction:
         reason = reason[:LONGEST]
         if reason:
             self._node.get_logger().warning(f'{NAME}: {reason}')
-        self._server.finish(handle, end, FollowJointTrajectory.Result(error_code=code, error_string=reason))
+        result = FollowJointTrajectory.Result(error_code=code, error_string=reason)
+        self._tell(partial(self._server.finish, handle, partial(self._tell, end), result))
+
+    def _tell(self, say: Callable[[], object]) -> None:
+        """Tell the clients something; that the middleware could not send it ends no torques."""
+        try:
+            say()
+        except _rclpy.RCLError as error:
+            self._node.get_logger().warning(f'{NAME}: clients are not told: {error}', throttle_duration_sec=10.0)
 
 
 class _Server(ActionServer):

@@ -6,6 +6,7 @@ Where control_msgs is not installed, a package of that name with this action is 
 import re
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 from support.message_packages.control_msgs_package import installed
 from support.message_packages.generated_messages import folder_of_a_run
@@ -20,11 +21,13 @@ from action_msgs.srv import CancelGoal
 from builtin_interfaces.msg import Duration
 from lifecycle_msgs.msg import State, Transition
 from rclpy.action import ActionClient
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.formats.library import named_urdf
+from robot_dynamics_ros.nodes.inputs.trajectory_action import TrajectoryAction
 
 URDF = Path(named_urdf('aubo_i5')).read_text()
 NEAR = A + np.array([0.02, -0.02, 0.01, 0.02, -0.01, 0.02])
@@ -283,3 +286,19 @@ def test_a_goal_that_is_wrong_is_aborted_by_name(client, codes):
 def test_a_law_that_needs_another_node_refuses_goals(client, codes):
     with client.graph.parameters(NODE, control_law='pd_feedforward'):
         assert aborted(client, codes.INVALID_GOAL).startswith('control_law pd_feedforward: feedforward_node would not')
+
+
+def test_what_the_middleware_cannot_send_ends_no_torques():
+    """Seen once: 'Failed publish goal status array: cannot publish data' was an internal error of the node."""
+    logged = []
+    logger = SimpleNamespace(warning=lambda text, **_: logged.append(text))
+    action = TrajectoryAction.__new__(TrajectoryAction)
+    action._node = SimpleNamespace(get_logger=lambda: logger)
+
+    def say():
+        raise _rclpy.RCLError('Failed publish goal status array: cannot publish data')
+
+    action._tell(say)
+    assert logged == [
+        '~/follow_joint_trajectory: clients are not told: Failed publish goal status array: cannot publish data'
+    ]
