@@ -7,9 +7,10 @@ from robot_dynamics_ros.client.errors import EndedError
 from robot_dynamics_ros.client.link import Link
 from robot_dynamics_ros.client.measured_states import MeasuredStates
 from robot_dynamics_ros.client.node_status import NodeStatus
+from robot_dynamics_ros.control.law import INTERRUPTION
+from robot_dynamics_ros.control.laws.impedance.commanded_wrench import AGE_NS
+from robot_dynamics_ros.control.trajectories.point_stream import LONGEST_GAP_NS
 
-STATES_STOPPED = 1.0
-"""Time without a joint state after which the node drops a motion, s."""
 STANDSTILL = 5.0
 """Time for which the stamps of joint states may stand still, s: a simulation that is late waits for its controller."""
 UNSAID = 3.0
@@ -18,7 +19,7 @@ AGAIN = 0.1
 """Time after which is looked again whether something is missing, s: this process may have been stopped itself."""
 PERIOD = 0.02
 """Between two velocities or wrenches, s."""
-GAP = 0.25
+GAP = min(LONGEST_GAP_NS, AGE_NS) * 1e-9
 """Time without a velocity or wrench after which the node ends it, s."""
 STEP = 0.05
 """Time between two looks, s."""
@@ -100,7 +101,7 @@ class Motion:
         """Return what no longer comes, '' for nothing."""
         now, link = time.monotonic(), self._link
         silent, unsaid = now - self._states.arrived, now - link.status.arrived
-        if silent > STATES_STOPPED:
+        if silent > INTERRUPTION:
             return f'no joint state for {silent:.1f} s'
         if now - max(self._states.advanced, self._began) > STANDSTILL:
             return f'the stamps of the joint states stand still for {STANDSTILL:g} s'

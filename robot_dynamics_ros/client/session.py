@@ -12,11 +12,11 @@ from robot_dynamics_ros.client.described_node import DescribedNode
 from robot_dynamics_ros.client.errors import UnavailableError
 from robot_dynamics_ros.client.link import Link
 from robot_dynamics_ros.client.measured_states import MeasuredStates
-from robot_dynamics_ros.client.motion import STATES_STOPPED
 from robot_dynamics_ros.client.node_status import Kind, NodeStatus
 from robot_dynamics_ros.client.values import ArmState
 from robot_dynamics_ros.client.verdict import Verdict, newest_status, status_before
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.law import INTERRUPTION
 from robot_dynamics_ros.errors import UnknownNameError, alternatives
 from robot_dynamics_ros.nodes.inputs import stiffness_input, target_poses, trajectory_input, wrench_input
 from robot_dynamics_ros.robot import Robot
@@ -105,8 +105,8 @@ class Session:
         self._frame = self.node.parameter('impedance_frame') or self._robot.link_names[-1]
 
     def _await_state(self) -> None:
-        if not self.link.wait(lambda: self.states.arrived > time.monotonic() - STATES_STOPPED, STATES_STOPPED):
-            raise UnavailableError(f'no joint state with the joints of {self._robot.name} for {STATES_STOPPED:g} s')
+        if not self.link.wait(lambda: self.states.arrived > time.monotonic() - INTERRUPTION, INTERRUPTION):
+            raise UnavailableError(f'no joint state with the joints of {self._robot.name} for {INTERRUPTION:g} s')
 
     def _warn(self, status: NodeStatus) -> None:
         """Pass the node's warning of two publishers on, once."""

@@ -58,6 +58,8 @@ IMPROVED = 1.0 + 1e-6
 """Ratio of two eigenvalues from which on the larger one is worth a step."""
 LIMIT = 2.0
 """Of the largest eigenvalue of T M^-1 D."""
+LATE = np.sqrt(2.0)
+"""Factor of a period whose torques act late."""
 PROPOSED = 0.5
 """This eigenvalue for proposed gains: room for a delay of one period and for inertias below those of the model."""
 BISECTIONS = 40
@@ -155,7 +157,7 @@ class SamplingLimit:
 
 def counted_period(period: float, delay: float) -> float:
     """Return the period (s) without delay as which a ``period`` (s) counts whose torques act ``delay`` (s) late."""
-    return np.sqrt(2.0) * (period + 2.0 * delay) if delay else period
+    return LATE * (period + 2.0 * delay) if delay else period
 
 
 class PeriodLimit(Protocol):
@@ -173,7 +175,7 @@ class DelayedLimit:
 
     def __init__(self, limit: PeriodLimit, delay: float):
         self._limit, self._delay = limit, delay
-        self.period = max(0.0, limit.period / np.sqrt(2.0) - 2.0 * delay) if delay else limit.period
+        self.period = max(0.0, limit.period / LATE - 2.0 * delay) if delay else limit.period
 
     def fault(self, period: float) -> str:
         """Return why the gains are refused at a sampling ``period`` (s), '' if they are not."""
