@@ -8,7 +8,7 @@ from robot_dynamics_ros.client.link import Link
 from robot_dynamics_ros.client.measured_states import MeasuredStates
 from robot_dynamics_ros.client.node_status import NodeStatus
 from robot_dynamics_ros.control.law import INTERRUPTION
-from robot_dynamics_ros.control.laws.impedance.commanded_wrench import AGE_NS
+from robot_dynamics_ros.control.laws.impedance.commanded_wrench import AGE
 from robot_dynamics_ros.control.trajectories.point_stream import LONGEST_GAP_NS
 
 STANDSTILL = 5.0
@@ -19,7 +19,7 @@ AGAIN = 0.1
 """Time after which is looked again whether something is missing, s: this process may have been stopped itself."""
 PERIOD = 0.02
 """Between two velocities or wrenches, s."""
-GAP = min(LONGEST_GAP_NS, AGE_NS) * 1e-9
+GAP = min(LONGEST_GAP_NS * 1e-9, AGE)
 """Time without a velocity or wrench after which the node ends it, s."""
 STEP = 0.05
 """Time between two looks, s."""

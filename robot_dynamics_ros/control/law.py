@@ -45,6 +45,8 @@ class MeasuredState:
         Time of the state, ns: a desired motion is evaluated there.
     time : int
         Time of the node's clock when it received the state, ns: payload and gravity in force are those of this time.
+    passing : float
+        Likewise on the clock of the arm, s: the node's clock where it is simulated, else the steady one.
     has_velocity : bool
         Whether all velocities are known. If not, ``qd`` is NaN.
     no_velocity : Result
@@ -69,6 +71,7 @@ class MeasuredState:
         self.q, self.qd = q, qd
         self.effort = np.zeros(0) if effort is None else effort
         self.stamp = self.time = 0
+        self.passing = 0.0
         self.has_velocity = self.has_effort = False
         self.no_velocity = NO_VELOCITIES
         self.resumed = True

@@ -72,6 +72,7 @@ class ControlledByLaw:
         state = self._state
         state.q[:], state.qd[:] = q[0], qd[0]
         state.stamp = state.time = round(1e9 * t)
+        state.passing = t
         self._torque[:] = 0.0
         result = self._law.torque(state, self._torque)
         state.resumed, state.pause = False, 0.0

@@ -2,18 +2,21 @@
 
 import threading
 import time
+from math import inf
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 
-from robot_dynamics_ros.control.laws.impedance.commanded_wrench import AGE_NS, CommandedWrench
+from robot_dynamics_ros.control.laws.impedance.commanded_wrench import AGE, CommandedWrench
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.spatial_vector import SpatialVector
 from robot_dynamics_ros.messages.stamps import check_age
+from robot_dynamics_ros.nodes.inputs.pipeline_clock import PipelineClock
 from robot_dynamics_ros.nodes.inputs.verdicts import Verdicts
 from robot_dynamics_ros.nodes.process.publishers import publishers_of, several
 
 TOPIC = 'target_wrench'
+AGE_NS = round(AGE * 1e9)
 MOST_WAITING = 1000
 """Messages that wait for a busy node: after a stop each of them says that wrenches have gone on."""
 
@@ -24,9 +27,10 @@ class WrenchInput:
     def __init__(self, node, base: str):
         """Subscribe for a BaseNode whose arm has this ``base`` link; its executor handles messages."""
         self._node, self._base, self._frame = node, base, ''
+        self._clock = PipelineClock(node)
         self.verdicts = Verdicts('wrench', 'wrenches')
         self._wrench: CommandedWrench | None = None
-        self._stopped = -AGE_NS  # when a stop, or a wrench that went on after it, came, ns of the steady clock
+        self._stopped = -inf  # when a stop, or a wrench that went on after it, came, s of the steady clock
         self._order = threading.Lock()  # nothing that came before a stop counts after it
         subscription = node.create_subscription(WrenchStamped, TOPIC, self._on_wrench, MOST_WAITING, raw=True)
         node.resources.callback(node.destroy_subscription, subscription)
@@ -38,7 +42,7 @@ class WrenchInput:
     def end(self) -> None:
         """Let the wrench fall to zero: a stop has come; any thread."""
         with self._order:
-            self._stopped = time.monotonic_ns()
+            self._stopped = time.monotonic()
             if (wrench := self._wrench) is not None:
                 wrench.end()
 
@@ -79,16 +83,17 @@ class WrenchInput:
         if self._wrench is None:
             raise ArgumentError('only control_law cartesian_impedance adds one')
         waited = max(0, time.time_ns() - received)
-        came = time.monotonic_ns() - waited
+        came = time.monotonic() - waited * 1e-9
         with self._order:
-            if came - self._stopped <= AGE_NS:
+            if came - self._stopped <= AGE:
                 self._stopped = max(came, self._stopped)
-                raise ArgumentError(f'a stop has come; a wrench counts again after {AGE_NS * 1e-9:g} s without any')
+                raise ArgumentError(f'a stop has come; a wrench counts again after {AGE:g} s without any')
         found = SpatialVector.read('wrench', self._base, self._frame, data)
-        now = self._node.get_clock().now().nanoseconds
+        self._clock.look()
+        now = self._clock.now()
         check_age(found.stamp, now, AGE_NS)
         if waited > AGE_NS:
             raise ArgumentError(f'the node was busy for {waited * 1e-9:.3f} s since it came')
         with self._order:  # unless a stop has come meanwhile
             if came > self._stopped:
-                self._wrench.want(found.vector, found.is_local, now - waited)
+                self._wrench.want(found.vector, found.is_local, self._clock.passing(came, now - waited))

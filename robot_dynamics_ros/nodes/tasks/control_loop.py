@@ -11,6 +11,7 @@ from robot_dynamics_ros.control.guards.timeout_fallback import timeout_fallback
 from robot_dynamics_ros.control.guards.torque_limiter import Limited, TorqueLimiter
 from robot_dynamics_ros.control.law import Law
 from robot_dynamics_ros.nodes.inputs.goal_arm import GoalArm
+from robot_dynamics_ros.nodes.inputs.pipeline_clock import PipelineClock
 from robot_dynamics_ros.nodes.inputs.trajectory_input import TrajectoryInput
 from robot_dynamics_ros.nodes.lifecycle.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.nodes.outputs.torque_publishers import CommandArray, TorqueTopics
@@ -18,7 +19,7 @@ from robot_dynamics_ros.nodes.process.hot_path import Input
 from robot_dynamics_ros.nodes.process.publishers import nodes_that_publish, several
 from robot_dynamics_ros.nodes.tasks.controlled_arm import ControlledArm
 from robot_dynamics_ros.nodes.tasks.state_loop import StateLoop, numbers
-from robot_dynamics_ros.nodes.tasks.torque_pipeline import PipelineClock, TorquePipeline
+from robot_dynamics_ros.nodes.tasks.torque_pipeline import TorquePipeline
 
 COMMAND_RAMPS: dict[str, Callable[[float], float | None]] = {
     'silent': lambda ramp_time: None,

@@ -19,9 +19,10 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.closed_loops.loops import check_tree
 from robot_dynamics_ros.nodes.inputs.effort_input import EffortInput, torque_constants
 from robot_dynamics_ros.nodes.inputs.payload_gravity_input import PayloadGravityInput
+from robot_dynamics_ros.nodes.inputs.pipeline_clock import PipelineClock
 from robot_dynamics_ros.nodes.outputs.external_torque_publishers import ExternalTorqueTopics
 from robot_dynamics_ros.nodes.tasks.state_loop import StateLoop, numbers
-from robot_dynamics_ros.nodes.tasks.torque_pipeline import PipelineClock, TorquePipeline
+from robot_dynamics_ros.nodes.tasks.torque_pipeline import TorquePipeline
 
 
 class ExternalTorqueLoop(StateLoop):

@@ -20,6 +20,7 @@ from robot_dynamics_ros.control.guards.torque_ramp import LONGEST, TorqueRamp
 from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE, Law, Outcome, Result
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.messages.joint_state import OtherJointsError, StateInput
+from robot_dynamics_ros.nodes.inputs.pipeline_clock import PipelineClock
 
 MOST_REASONS = 20
 """Reasons for rejection that are counted separately: joint names in messages make any number of them."""
@@ -34,25 +35,6 @@ OWN = 1.0
 """Time since the last state of the arm in which states of other joints alone are skipped, s."""
 NO_INPUT = 'no input yet'
 NOT_FINITE = 'the torque is not finite'
-
-
-class PipelineClock:
-    """The ROS time of a node: ``now()`` in ns, and whether it is ``simulated``."""
-
-    def __init__(self, node):
-        """Read the clock of ``node``, and its ``clock_reader`` where time is simulated."""
-        self._node, self._ros_clock = node, node.get_clock()
-        self.look()
-
-    def look(self) -> None:
-        """Check whether time is simulated; not done for each state."""
-        self.simulated = self._ros_clock.ros_time_is_active
-        # reading the system's clock directly costs a tenth of asking rclpy
-        self.now: Callable[[], int] = self._simulated_time if self.simulated else time.time_ns
-
-    def _simulated_time(self) -> int:
-        self._node.clock_reader.read()  # a state is often the next message after its time
-        return self._ros_clock.now().nanoseconds
 
 
 class Awaited(Protocol):
@@ -207,7 +189,7 @@ class TorquePipeline:
             while True:
                 steady, passing = time.monotonic(), self._sent
                 ramp.write(steady, self._torque)
-                self._send(self._publish_command, self._passing(steady, self._clock.now()), fades_in=False)
+                self._send(self._publish_command, self._clock.passing(steady, self._clock.now()), fades_in=False)
                 if ramp.over and not self._torque.any():
                     return ''
                 # only after the ramp itself is the clock of the arm waited for
@@ -263,7 +245,8 @@ class TorquePipeline:
         self._awaited.in_use = True
         self._falls_back = False
         stamp = state.read(data)
-        self._own, state.time = steady, now
+        passing = self._clock.passing(steady, now)
+        self._own, state.time, state.passing = steady, now, passing
         verdict = gate.check(stamp, now)
         if verdict is not ACCEPTED:
             return self._reject(verdict.value)
@@ -275,7 +258,6 @@ class TorquePipeline:
         if result is not TORQUE:
             return self._unanswered(result)
         gate.used = self._stamp = stamp
-        passing = self._passing(steady, now)
         self._fade_in.begin(passing, self._answered, self._sent, self.limiter.last, max(gate.limit, INTERRUPTION))
         if not self._send(self._publish, passing, answered=stamp):
             return self._fall_back(NOT_FINITE)
@@ -315,10 +297,6 @@ class TorquePipeline:
         self._sent, self._sends = passing, True
         return True
 
-    def _passing(self, steady: float, now: int) -> float:
-        """Return the time of the clock of the arm, s: ROS time where it is simulated, else the steady time."""
-        return now * 1e-9 if self._clock.simulated else steady
-
     def _reject(self, why: str) -> str:
         """Count a rejected state and return the reason why it gets no torque."""
         self.counts.reject(why)
@@ -329,7 +307,7 @@ class TorquePipeline:
         if self.fallback is None or not self.fallback.armed:
             return reason
         steady, now = time.monotonic(), self._clock.now()
-        passing = self._passing(steady, now)
+        passing = self._clock.passing(steady, now)
         if not self.fallback.timeout.is_over(passing, self._gate.limit):
             return reason
         self._falls_back = True

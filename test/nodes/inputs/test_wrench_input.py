@@ -100,9 +100,9 @@ def test_a_wrench_that_is_wrong_is_refused_by_name(graph, start):
 
 
 class Node:
-    """As much of a node as the input needs, at the time ``now``, ns."""
+    """As much of a node as the input needs, at the time ``now`` (ns) and ``steady`` (s)."""
 
-    active, now, said = True, 1_700_000_000_000_000_000, ''
+    active, now, steady, said = True, 1_700_000_000_000_000_000, 5000.0, ''
     resources = SimpleNamespace(callback=lambda *_: None)
     destroy_subscription = None
 
@@ -110,24 +110,24 @@ class Node:
         self.receive = callback
 
     def get_clock(self):
-        return SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=self.now))
+        return SimpleNamespace(ros_time_is_active=False)
 
     def refuse(self, reason):
         self.said = reason
 
 
 def test_what_waited_in_a_busy_node_counts_for_what_is_left_of_its_time(monkeypatch):
-    node, commanded = Node(), CommandedWrench((3.0, 30.0), (1.0, 1.0), ramp_time=1e-6)
+    node = Node()
     monkeypatch.setattr(time, 'time_ns', lambda: node.now)
-    monkeypatch.setattr(time, 'monotonic_ns', lambda: node.now - 10**18)
+    monkeypatch.setattr(time, 'monotonic', lambda: node.steady)
     source = WrenchInput(node, BASE)
-    source.renew(commanded, LINK)
 
     def force(waited, later):
         """Of a message that waited for so many s, after so many s more."""
-        commanded.begin_anew()
+        commanded = CommandedWrench((3.0, 30.0), (1.0, 1.0), ramp_time=1e-6)
+        source.renew(commanded, LINK)
         node.receive(serialize_message(wrench(WANTED)), {'received_timestamp': at(node.now, -waited)})
-        commanded.elapse(1.0, at(node.now, later))
+        commanded.elapse(1.0, node.steady + later)
         return commanded.now[0, 5]
 
     assert force(0.0, 0.24) == force(0.2, 0.04) == WANTED[5]
@@ -138,9 +138,8 @@ def test_what_waited_in_a_busy_node_counts_for_what_is_left_of_its_time(monkeypa
     assert source.report()['wrenches refused'] == '1'
     # what came before a stop, and what goes on after it, although the node is activated again
     source.end()
-    source.renew(commanded, LINK)
     for later, waited, counts in ((0.0, 0.1, False), (0.2, 0.0, False), (0.4, 0.0, False), (0.66, 0.0, True)):
-        node.now += round(later * ros.SECOND) - (node.now - Node.now)
+        node.steady = Node.steady + later
         assert bool(force(waited, 0.0) == WANTED[5]) is counts
 
 

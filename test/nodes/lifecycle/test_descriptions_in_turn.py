@@ -6,7 +6,6 @@ a description and the next torque.
 
 from types import SimpleNamespace
 
-from support.nodes import graph as ros
 from support.nodes.described_nodes import ROBOT, STAMPS, STRONGER, UPRIGHT, URDF, WALL, Described, Q, torque, torque_of
 
 import numpy as np
@@ -225,7 +224,7 @@ def test_the_position_command_of_hand_guiding_goes_on(process):
 
 @pytest.mark.parametrize('stopped', [False, True])
 def test_wrenches_that_go_on_count_with_another_robot_unless_a_stop_came_before_it(process, monkeypatch, stopped):
-    monkeypatch.setattr(wrench_input, 'AGE_NS', 100 * ros.SECOND)  # none comes while the description is read
+    monkeypatch.setattr(wrench_input, 'AGE', 100.0)  # none comes while the description is read
     described = Described(process, TorqueController, **IMPEDANCE)
     described.hold()
     pushes = described.hand.create_publisher(WrenchStamped, 'target_wrench', 1)

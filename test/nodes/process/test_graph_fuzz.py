@@ -28,6 +28,7 @@ from robot_dynamics_ros.nodes.inputs import torque_producers
 from robot_dynamics_ros.nodes.inputs.feedforward_input import FeedforwardInput, Torques
 from robot_dynamics_ros.nodes.inputs.payload_gravity_input import PayloadGravityInput
 from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import PayloadGravityTopics
+from robot_dynamics_ros.nodes.inputs.pipeline_clock import PipelineClock
 from robot_dynamics_ros.nodes.inputs.torque_producers import Producers
 from robot_dynamics_ros.nodes.lifecycle import base_node, configuration
 from robot_dynamics_ros.nodes.outputs.torque_publishers import TorqueTopics
@@ -293,7 +294,7 @@ FAULTS = {
     'nothing is published on a timeout': ('TIMEOUT', 'states silence', TorquePipeline, 'on_pause', nothing, DOWN),
     'zero is published for ever': ('TIMEOUT', 'states silence', RampToZero, 'torque', _zero_for_ever, DOWN),
     'a timeout counts while simulated time stands still': (
-        *('TIMEOUT', 'crawl', TorquePipeline, '_passing', lambda _, steady, now: steady, DOWN),
+        *('TIMEOUT', 'crawl', PipelineClock, 'passing', lambda _, steady, now: steady, DOWN),
     ),
     'states of other joints are rejected': ('SKIPPED', 'gripper', torque_pipeline, 'OWN', -1.0),
 }

@@ -16,9 +16,9 @@ from std_srvs.srv import Trigger
 
 from robot_dynamics_ros.nodes.inputs import clock_watch
 from robot_dynamics_ros.nodes.inputs.clock_reader import ClockReader
+from robot_dynamics_ros.nodes.inputs.pipeline_clock import PipelineClock
 from robot_dynamics_ros.nodes.lifecycle.base_node import BaseNode
 from robot_dynamics_ros.nodes.lifecycle.lifecycle_task import LifecycleTask
-from robot_dynamics_ros.nodes.tasks.torque_pipeline import PipelineClock
 
 SECOND = 1_000_000_000
 

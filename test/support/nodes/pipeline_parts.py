@@ -39,7 +39,7 @@ class Ramp(RampToZero):
 class Parts:
     """A pipeline whose law, clock and publisher write down what they are asked."""
 
-    simulated, missing, reference = True, '', None
+    missing, reference = '', None
 
     def __init__(self, fade_in_time=0.0):
         self.calls, self.time = [], 500 * SECOND
@@ -67,6 +67,9 @@ class Parts:
 
     def now(self):
         return self.time
+
+    def passing(self, steady, now):
+        return now * 1e-9
 
     def stop_following(self):
         """Follow nothing, as ever."""

@@ -12,6 +12,8 @@ convex function of the velocity, so it damps each motion, also about one that is
 P / v_max^2: these count in the limit of sampling.
 """
 
+from math import inf
+
 import numpy as np
 
 from robot_dynamics_ros import validation
@@ -21,8 +23,8 @@ from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 
-AGE_NS = 250_000_000
-"""ns for which a wanted wrench counts."""
+AGE = 0.25
+"""Time for which a wanted wrench counts, s."""
 NAMES = 'moment', 'force'
 
 
@@ -121,13 +123,13 @@ class CommandedWrench:
     ):
         self.largest, self.fastest, self.free = np.array(largest), np.array(fastest), np.array(free, float)
         self._wanted, self.now = np.zeros((2, 2, 6))
-        self._until = 0  # ns of the node's clock
+        self._until = self._last = -inf  # on the clock of the arm, s
         self._approach = bound(_approach, self._wanted, self.largest / ramp_time, self.now, then=(0.0,))
         power = self.largest * self.fastest
         self.damping = np.repeat((power + self.free * power[::-1]) / self.fastest**2, 3)
 
-    def want(self, wrench, is_local: bool, now: int) -> None:
-        """Follow a ``wrench`` (6, rotation first; N m, N) from ``now`` (ns) on, for ``AGE_NS``.
+    def want(self, wrench, is_local: bool, now: float) -> None:
+        """Follow a ``wrench`` (6, rotation first; N m, N) from ``now`` on (s, on the clock of the arm), for ``AGE``.
 
         It is in the axes of the frame where ``is_local``, else in those of the base. ArgumentError names a number that
         is not finite, and a moment or force above the largest.
@@ -138,15 +140,15 @@ class CommandedWrench:
             if size > largest:
                 raise ArgumentError(f'{name}: {size:.4g} {unit} is above {name}_limit, {largest:g} {unit}')
         self._wanted[int(is_local)], self._wanted[int(not is_local)] = wrench, 0.0
-        self._until = now + AGE_NS
+        self._until = now + AGE
 
     def end(self) -> None:
         """Let the wrench fall to zero; any thread."""
-        self._until = 0
+        self._until = -inf
 
     def begin_anew(self) -> None:
         """Be zero at once: the arm does not feel the wrench any more, or not yet."""
-        self._until = 0
+        self._until = -inf
         self.now.fill(0.0)
 
     def continue_from(self, before: 'CommandedWrench') -> None:
@@ -157,9 +159,15 @@ class CommandedWrench:
                 size = np.linalg.norm(other[:, part], axis=1).sum()
                 mine[:, part] = other[:, part] * (largest / size if size > largest else 1.0)
 
-    def elapse(self, time: float, now: int, pause: float = 0.0) -> None:
-        """Let ``time`` (s) pass up to ``now`` (ns); one that has ended fell during a ``pause`` (s) before, too."""
-        if not self._until - AGE_NS <= now <= self._until:  # before: the clock was set back
+    def elapse(self, time: float, now: float, pause: float = 0.0) -> None:
+        """Let ``time`` (s) pass up to ``now`` (s, on the clock of the arm), after a ``pause`` (s).
+
+        A wrench that has ended falls in the pause, too; a clock that goes back ends it.
+        """
+        if now < self._last:
+            self.end()
+        self._last = now
+        if now > self._until:
             self._wanted.fill(0.0)
             time = max(time, pause)
         self._approach(time)

@@ -1,6 +1,5 @@
 """The law of a node around those of a Cartesian impedance: time passes for what they share."""
 
-import time
 from math import inf
 
 import numpy as np
@@ -21,31 +20,26 @@ class ImpedanceLaw(WrappingLaw):
         """Wrap ``law``."""
         super().__init__(law)
         self._stiffness, self._soft_limits, self._wrench = stiffness, soft_limits, wrench
-        self._held = -inf  # when the arm was held last, steady, s
-        self._is_set_back = self._has_missed = False
+        self._held = -inf  # when the arm was held last, on its clock, s
+        self._has_missed = False
 
     def stop_following(self) -> None:
         """Drop the desired motion and the hold position: the arm is held anew."""
         super().stop_following()
-        self._is_set_back = False
-
-    def set_back(self, now: int) -> None:
-        """Know that the next state follows no pause, although its stamp does not tell."""
-        super().set_back(now)
-        self._is_set_back = True
+        self._held = -inf
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
         if not state.has_velocity:
             self._has_missed = True
             return self._law.torque(state, out)
-        steady = time.monotonic()
-        pause = 0.0 if not state.resumed else steady - self._held if self._is_set_back else state.pause
+        # stamps alone do not tell a pause where a clock is set
+        pause = min(state.pause, max(0.0, state.passing - self._held)) if state.resumed else 0.0
         if pause > INTERRUPTION:  # the arm is held anew, or for the first time
             self._soft_limits.begin_anew()
             self._wrench.begin_anew()
         elapsed = min(state.elapsed, state.period) if state.resumed or self._has_missed else state.elapsed
         self._stiffness.elapse(elapsed)
-        self._wrench.elapse(elapsed, state.time, pause)
-        self._held, self._is_set_back, self._has_missed = steady, False, False
+        self._wrench.elapse(elapsed, state.passing, pause)
+        self._held, self._has_missed = state.passing, False
         return self._law.torque(state, out)

@@ -14,13 +14,13 @@ from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import (
     CartesianImpedance,
     Impedance,
 )
-from robot_dynamics_ros.control.laws.impedance.commanded_wrench import AGE_NS, CommandedWrench
+from robot_dynamics_ros.control.laws.impedance.commanded_wrench import AGE, CommandedWrench
 from robot_dynamics_ros.control.laws.impedance.impedance_limits import ImpedanceLimit
 from robot_dynamics_ros.errors import ArgumentError
 
 LIMITS, SPEED = (5.0, 40.0), (0.8, 0.25)
 Q = np.array([0.3, -0.8, 1.1, 0.4, 0.9, 0.1])
-NOW = 1_700_000_000_000_000_000
+NOW = 1000.0
 
 
 def pressing(wrench, is_local=False, free=(True, True)) -> CommandedWrench:
@@ -84,28 +84,36 @@ def test_it_grows_and_falls_evenly_and_ends_where_nobody_wants_it():
     wrench.want(0.5 * wanted, False, NOW)
     wrench.elapse(0.1, NOW)
     np.testing.assert_allclose(wrench.now, [0.2 * wanted, 0.8 * wanted], atol=1e-12)
-    wrench.elapse(0.05, NOW + AGE_NS)
+    wrench.elapse(0.05, NOW + AGE)
     np.testing.assert_allclose(wrench.now[0], 0.3 * wanted, atol=1e-12)
-    wrench.elapse(0.1, NOW + AGE_NS + 1)
+    wrench.elapse(0.1, NOW + AGE + 1e-6)
     np.testing.assert_allclose(wrench.now[0], 0.1 * wanted, atol=1e-12)
+    # a clock that goes back ends it; the next one counts, also from later than the state
     wrench.want(wanted, False, NOW)
-    wrench.elapse(0.1, NOW - 1)  # the clock was set back
+    wrench.elapse(0.1, NOW)
     np.testing.assert_allclose(wrench.now[0], 0.0, atol=1e-12)
+    wrench.want(wanted, False, NOW + 0.001)
+    wrench.elapse(0.1, NOW)
+    np.testing.assert_allclose(wrench.now[0], 0.2 * wanted, atol=1e-12)
     # evenly along a diagonal, too
+    wrench.begin_anew()
     wrench.want([0.0, 0.0, 0.0, 20.0, -20.0, 20.0], False, NOW)
     wrench.elapse(0.25, NOW)
     np.testing.assert_allclose(wrench.now[0, 3:], np.array([1.0, -1.0, 1.0]) * 20.0 / np.sqrt(3.0), atol=1e-12)
-    wrench.begin_anew()
-    wrench.want(wanted, False, NOW)
-    wrench.elapse(9.0, NOW)
     # after a pause it goes on where it is still wanted, and has fallen where it has ended meanwhile
-    wrench.elapse(0.0, NOW + AGE_NS, pause=0.1)
-    np.testing.assert_allclose(wrench.now[0], wanted, atol=1e-12)
-    wrench.elapse(0.0, NOW + AGE_NS + 1, pause=0.1)
-    np.testing.assert_allclose(wrench.now[0], 0.8 * wanted, atol=1e-12)
+    wrench = CommandedWrench(LIMITS, SPEED, ramp_time=0.5)
     wrench.want(wanted, False, NOW)
     wrench.elapse(9.0, NOW)
-    # that of another description goes on
+    wrench.elapse(0.0, NOW + AGE, pause=0.1)
+    np.testing.assert_allclose(wrench.now[0], wanted, atol=1e-12)
+    wrench.elapse(0.0, NOW + AGE + 1e-6, pause=0.1)
+    np.testing.assert_allclose(wrench.now[0], 0.8 * wanted, atol=1e-12)
+
+
+def test_it_goes_on_with_another_description_within_the_limits_of_then():
+    wrench, wanted = CommandedWrench(LIMITS, SPEED, ramp_time=0.5), np.array([0.0, 5.0, 0.0, 0.0, 0.0, -40.0])
+    wrench.want(wanted, False, NOW)
+    wrench.elapse(9.0, NOW)
     after = CommandedWrench(LIMITS, SPEED, ramp_time=0.5)
     after.continue_from(wrench)
     after.elapse(0.1, NOW)
@@ -113,7 +121,6 @@ def test_it_grows_and_falls_evenly_and_ends_where_nobody_wants_it():
     after.end()
     after.elapse(0.1, NOW)
     np.testing.assert_allclose(after.now[0], 0.8 * wanted, atol=1e-12)
-    # within the limits that it has now
     for largest in ((5.0, 10.0), (0.0, 0.0)):
         after = CommandedWrench(largest, SPEED, ramp_time=0.5)
         after.continue_from(wrench)

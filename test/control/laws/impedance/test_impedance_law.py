@@ -11,7 +11,7 @@ from robot_dynamics_ros.control.laws.impedance.impedance_law import ImpedanceLaw
 from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits
 from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness
 
-NOW = 1_700_000_000_000_000_000
+NOW = 1000.0
 
 
 class Law:
@@ -34,26 +34,33 @@ class Shared:
     def __init__(self):
         self.stiffness, self.soft = Stiffness([20.0] * 6), SoftLimits(AUBO, [0.3], [5.0])
         self.wrench = CommandedWrench((5.0, 40.0), (1.0, 1.0), ramp_time=4.0)
-        self.wrench.want([0.0, 0.0, 0.0, 40.0, 0.0, 0.0], False, NOW)
-        self.law, self._state = (
-            ImpedanceLaw(Law(), self.stiffness, self.soft, self.wrench),
-            MeasuredState(*np.zeros((2, 6))),
-        )
-        self._state.period, self._state.time = 0.004, NOW
-        self.give(resumed=True, pause=np.inf, elapsed=0.0)
-        self.wrench.want([0.0, 0.0, 0.0, 40.0, 0.0, 0.0], False, NOW)
+        self.law = ImpedanceLaw(Law(), self.stiffness, self.soft, self.wrench)
+        self._state = MeasuredState(*np.zeros((2, 6)))
+        self._state.period, self._state.passing = 0.004, NOW
+        self.give(passing=0.0, resumed=True, pause=np.inf, elapsed=0.0)
+        self.want()
         self.wrench.elapse(1.0, NOW)
         self.soft.lower[:], self.soft.upper[:] = -0.2, 1.2
 
-    def give(self, resumed=False, pause=0.004, elapsed=0.004, has_velocity=True, late=0):
+    def want(self):
+        self.wrench.want([0.0, 0.0, 0.0, 40.0, 0.0, 0.0], False, self._state.passing)
+
+    def give(self, passing=0.004, resumed=False, pause=0.004, elapsed=0.004, has_velocity=True):
+        """Give the law the state after so much time on the clock of the arm; the rest is by its stamps."""
         state = self._state
         state.resumed, state.pause, state.elapsed, state.has_velocity = resumed, pause, elapsed, has_velocity
-        state.time = NOW + late
+        state.passing += passing
         assert self.law.torque(state, np.zeros(6)) is TORQUE
 
     @property
     def force(self):
         return self.wrench.now[0, 3]
+
+    @property
+    def is_anew(self):
+        """Whether what lasts has begun anew."""
+        assert np.isnan(self.soft.lower).all() == (self.force == 0.0)
+        return not self.force
 
 
 def test_while_states_have_no_velocities_nothing_grows_and_then_it_goes_on_as_in_one_period():
@@ -70,34 +77,42 @@ def test_while_states_have_no_velocities_nothing_grows_and_then_it_goes_on_as_in
 def test_a_wrench_that_ended_in_a_pause_does_not_push_after_it():
     one = Shared()
     one.wrench.end()
-    one.give(resumed=True, pause=0.3, elapsed=0.3)
+    one.give(passing=0.3, resumed=True, pause=0.3, elapsed=0.3)
     assert one.force == pytest.approx(7.0)
-    one.give(resumed=True, pause=0.9, elapsed=0.9)
+    one.give(passing=0.9, resumed=True, pause=0.9, elapsed=0.9)
     assert one.force == 0.0
 
 
-def test_a_clock_that_is_set_back_is_no_pause(monkeypatch):
-    one, steady = Shared(), [100.0]
-    monkeypatch.setattr('robot_dynamics_ros.control.laws.impedance.impedance_law.time.monotonic', lambda: steady[0])
-    one.give()
-    for later, anew in ((0.5, False), (1.5, True)):
-        steady[0] += later
-        one.law.set_back(NOW - 3_000_000)
-        one.give(resumed=True, pause=np.inf, elapsed=0.0, late=-3_000_000)
-        assert np.isnan(one.soft.lower).all() == anew and bool(one.force) is not anew
-    # after one that goes far back the wrench is not wanted any more, and falls evenly
+BACK = {'resumed': True, 'pause': np.inf, 'elapsed': 0.0}
+
+
+def test_stamps_that_are_set_back_or_forward_are_no_pause():
     one = Shared()
+    one.give(**BACK)  # the clock of the system was set back
+    one.give(resumed=True, pause=5.0)  # and forward
+    assert not one.is_anew and one.force == pytest.approx(10.04)
+    one.give(passing=0.5, **BACK)
+    assert not one.is_anew
+    one.give(passing=1.5, **BACK)
+    assert one.is_anew
+
+
+def test_a_simulation_that_starts_again_ends_the_wrench():
+    one = Shared()
+    one.give(passing=-10.0, **BACK)
+    assert not one.is_anew and one.force == 10.0
     one.give()
-    one.law.set_back(NOW - 10**9)
-    one.give(resumed=True, pause=np.inf, elapsed=0.0, late=-(10**9))
-    assert one.force == pytest.approx(10.04)
-    one.give(late=-(10**9))
+    assert one.force == pytest.approx(9.96)
+    one.want()
+    one.give()
     assert one.force == pytest.approx(10.0)
-    # nor is one from before an activation
-    one.law.set_back(NOW)
+
+
+def test_at_an_activation_all_begins_anew():
+    one = Shared()
     one.law.stop_following()
-    one.give(resumed=True, pause=np.inf, elapsed=0.0)
-    assert one.force == 0.0
+    one.give(**BACK)
+    assert one.is_anew
 
 
 @pytest.mark.parametrize(
@@ -112,13 +127,14 @@ def test_a_clock_that_is_set_back_is_no_pause(monkeypatch):
     ],
 )
 def test_after_a_pause_ramps_go_on_as_in_one_period_and_a_long_one_begins_anew(resumed, pause, elapsed, anew):
+    """The law is that of another description: it has not held the arm yet."""
     stiffness, soft = Stiffness([20.0] * 6), SoftLimits(AUBO, [0.3], [5.0])
     wrench = CommandedWrench((5.0, 40.0), (1.0, 1.0), ramp_time=4.0)
     wrench.want([0.0, 0.0, 0.0, 40.0, 0.0, 0.0], False, NOW)
     wrench.elapse(1.0, NOW)
     soft.lower[:], soft.upper[:] = -0.2, 1.2
     state, out = MeasuredState(*np.zeros((2, 6))), np.zeros(6)
-    state.resumed, state.pause, state.elapsed, state.period, state.time = resumed, pause, min(pause, 9.0), 0.004, NOW
+    state.resumed, state.pause, state.elapsed, state.period, state.passing = resumed, pause, min(pause, 9.0), 0.004, NOW
     state.has_velocity = True
     assert ImpedanceLaw(Law(), stiffness, soft, wrench).torque(state, out) is TORQUE and out.tolist() == [1.0] * 6
     assert stiffness.elapsed[0] == elapsed
