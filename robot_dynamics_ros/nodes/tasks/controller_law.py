@@ -231,6 +231,7 @@ class ControllerLaw:
             self._farthest(),
             soft_limits,
             wrench,
+            node.value('rest_friction_share'),
         )
         check_posture(arm.robot, impedance)
         limits = node.value('stiffness_ramp_time'), node.value('stiffness_energy_limit')

@@ -219,6 +219,14 @@ def test_the_spring_of_a_cartesian_impedance_pulls_no_more_strongly_than_at_its_
         assert_near(command(graph, at(start, 0.1), A + 0.1), torque)
 
 
+def test_at_rest_springs_are_stiffer_for_a_share_of_the_friction_that_the_node_compensates(graph, start):
+    law, torque = CartesianImpedance(ROBOT, IMPEDANCE._replace(rest_friction=0.5)), np.zeros(6)
+    with graph.parameters(NODE, **OF_IMPEDANCE, rest_friction_share=0.5, **NO_ERROR_LIMITS):
+        command(graph, start, A)
+        law.hold(A + 0.01, REST, A, torque)
+        assert_near(command(graph, at(start, 0.1), A + 0.01), torque)
+
+
 def test_a_soft_limit_pushes_a_joint_back_and_the_diagnostics_name_it(graph, start):
     near = ROBOT.limits.upper - 0.1
     q = np.where(np.arange(6) == 4, near, A)
@@ -427,6 +435,10 @@ def test_commands_are_in_the_order_of_command_joints(graph, start):
         ),
         ({**OF_IMPEDANCE, 'soft_limit_torque': [-1.0]}, 'soft_limit_torque: expected one finite number >= 0 or 6'),
         ({**OF_IMPEDANCE, 'impedance_frame': 'nose'}, "'nose'"),
+        (
+            {**OF_IMPEDANCE, 'rest_friction_share': 0.5, 'preset': 'franka'},
+            'rest_friction_share: friction is no term of the compensation',
+        ),
         ({**OF_IMPEDANCE, 'rotational_stiffness': [9e4] * 3}, 'sampled control is unstable from 2 on'),
     ],
 )

@@ -166,6 +166,7 @@ WHEN = {
     **dict.fromkeys(('impedance_frame', 'reference_frame', 'damping_ratio'), 'at the next activation'),
     **dict.fromkeys(('translational_stiffness', 'rotational_stiffness'), 'at the next activation'),
     **dict.fromkeys(('translational_damping', 'rotational_damping'), 'at the next activation'),
+    'rest_friction_share': 'at the next activation',
     **dict.fromkeys(('translational_error_limit', 'rotational_error_limit'), 'at the next activation'),
     **dict.fromkeys(('translational_speed_limit', 'rotational_speed_limit'), 'at the next activation'),
     **dict.fromkeys(('force_limit', 'moment_limit', 'wrench_ramp_time'), 'at the next activation'),

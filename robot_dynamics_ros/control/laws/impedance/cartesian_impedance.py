@@ -13,6 +13,8 @@ and A = J M^-1 J', the eigenvalues of G' A G are the squares of the frequencies,
 
     D = 2 z G (G' A G)^(-1/2) G' + D_0
 
+With a share of the joints' friction K e is (1 + a) K e, as ``rest_friction`` says.
+
 N = 1 - M^-1 J' A^-1 J are the velocities that do not move the frame, where Kp and Kd of the joints act: the posture
 neither pushes the frame nor slows it. A + ``SLACK`` diag(A) + ``NO_MASS`` tr(A) stands for A there: where the frame
 can't move in some direction, the posture acts in that direction, too.
@@ -32,6 +34,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.continuous_joints import turns
 from robot_dynamics_ros.control.laws.impedance.commanded_wrench import CommandedWrench, add_wrench
+from robot_dynamics_ros.control.laws.impedance.rest_friction import friction_at_rest, stiffer_at_rest
 from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits, push_back
 from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness, follow, matrix_of
 from robot_dynamics_ros.control.laws.impedance.symmetric_eigenvalues import diagonalise
@@ -133,19 +136,20 @@ def _damping(G, A, ratio, v, S, V, y, F):
 def _impedance(
     K: Matrix, G: Matrix, K_d: Vector, rate: Vector, tank: Vector, taken: Vector, elapsed: Vector,
     D_0: Matrix, Kp: Vector, Kd: Vector, turn: Vector, farthest: Vector,
-    ratio: float, local: bool,
+    ratio: float, local: bool, share: float, friction: Matrix,
     w: Matrix, largest: Vector, fastest: Vector, free: Vector, T: Matrix, T_d: Matrix, J: Matrix, M_inv: Matrix,
     B: Matrix, A: Matrix, S: Matrix, V: Matrix, e: Vector, v: Vector, y: Vector, F: Vector,
-    de: Vector, tau_0: Vector, nothing: Vector,
+    de: Vector, tau_0: Vector, u: Vector, nothing: Vector,
     q: Vector, qd: Vector, q_desired: Vector, qd_desired: Vector, term: Vector, out: Vector,
 ) -> None:  # fmt: skip
     """Write out (n) = J' (K e + D J de + w + b) + N' (Kp e_q + Kd N de) + term (n); see the module.
 
     K follows K_d (6) as ``follow`` says, for the time ``elapsed`` (1; s), which is 0 afterwards. The wrench w (2, 6) is
-    added to K e + D J de as ``add_wrench`` says.
+    added to K e + D J de as ``add_wrench`` says; K is stiffer at rest as ``stiffer_at_rest`` says, for a ``share`` c of
+    ``friction`` (2, n).
     Reads the poses T and T_d (4, 4) of the frame and of the desired one, J (6, n) and M_inv = M^-1 (n, n). J, K and D_0
-    (6, 6) are in the frame's axes where ``local``. B (6, n), A, S, V (6, 6), e, v, y, F (6), de and tau_0 (n) are
-    scratch; ``nothing`` (n) are zeros.
+    (6, 6) are in the frame's axes where ``local``. B (6, n), A, S, V (6, 6), e, v, y, F (6), de, tau_0 and u (n)
+    are scratch; ``nothing`` (n) are zeros.
     """
     n = out.shape[0]
     _pose_error(T, T_d, local, S, e)
@@ -167,7 +171,7 @@ def _impedance(
             A[row, column] = 0.0
             for k in range(n):
                 A[row, column] += B[row, k] * J[column, k]
-    # F = D v + K e
+    # F = D v
     _damping(G, A, ratio, v, S, V, y, F)
     for row in range(6):
         for column in range(6):
@@ -177,13 +181,24 @@ def _impedance(
         moves |= qd_desired[k] != 0.0
     for row in range(6):
         power += F[row] * v[row]
+        y[row] = 0.0
         for column in range(6):
-            F[row] += K[row, column] * e[column]
+            y[row] += K[row, column] * e[column]
     # a reference that moves makes the dampers work on an arm that stands
     if not moves:
         tank[0] = min(tank[1], tank[0] + power * elapsed[0])
     elapsed[0] = 0.0
-    # F = D v + K e + s w
+    # F = D v + (1 + a) K e,  u = J' K e
+    a = 0.0
+    if share > 0.0:
+        for k in range(n):
+            u[k] = 0.0
+            for row in range(6):
+                u[k] += J[row, k] * y[row]
+        a = stiffer_at_rest(share, friction, u, qd_desired)
+    for row in range(6):
+        F[row] += (1.0 + a) * y[row]
+    # F += w + b
     for row in range(6):
         y[row] = 0.0
         for k in range(n):
@@ -240,6 +255,8 @@ class Impedance(NamedTuple):
         Springs before the position limits, which laws of the impedance share.
     wrench : CommandedWrench, optional
         A wrench at the frame, which they share.
+    rest_friction : float
+        c, the share of the joints' Coulomb friction for which the springs are stiffer at rest, 0 to 0.9.
     """
 
     stiffness: Any
@@ -252,6 +269,7 @@ class Impedance(NamedTuple):
     farthest: tuple[float, float] = (np.inf, np.inf)
     soft_limits: SoftLimits | None = None
     wrench: CommandedWrench | None = None
+    rest_friction: float = 0.0
 
 
 class CartesianImpedance:
@@ -273,7 +291,8 @@ class CartesianImpedance:
     Raises
     ------
     ArgumentError
-        For a matrix that is not symmetric or not positive semidefinite, a negative number and a wrong length.
+        For a matrix that is not symmetric or not positive semidefinite, a negative number and a wrong length; and as
+        ``friction_at_rest``.
     UnknownNameError
         For an unknown frame.
     """
@@ -303,8 +322,9 @@ class CartesianImpedance:
         self._impedance = bound(
             _impedance,
             *(*K, D_0, Kp, Kd, turns(robot), farthest, float(ratio), self.reference_frame == 'local'),
+            *(float(impedance.rest_friction), friction_at_rest(robot, impedance.rest_friction, terms)),
             *(wrench.now, wrench.largest, wrench.fastest, wrench.free, self._T, self._T_d, self._J, self._M_inv),
-            *(np.zeros((6, n)), *square, *six, *np.zeros((3, n))),
+            *(np.zeros((6, n)), *square, *six, *np.zeros((4, n))),
             then=(np.zeros(n),) * 6,
         )
         soft = impedance.soft_limits or SoftLimits(robot, [0.0], [0.0])

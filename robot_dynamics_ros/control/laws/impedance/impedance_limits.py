@@ -6,10 +6,12 @@ What ``gain_limits`` says holds for the matrices of the joints that the impedanc
 
 the largest eigenvalue of T M^-1 D_q has to be below 2, and T / 2 x' K_q x below x' D_q x for every x, where viscous
 friction of the joints counts as D_q. The dampers of soft limits are added to D_q, and those as which a commanded wrench
-acts; with the first condition the springs of soft limits fulfil the second one.
+acts; with the first condition the springs of soft limits fulfil the second one. There springs count as stiff as they
+are at rest; where they are stiffer there, neither D_0 nor viscous friction counts beside the damping ratio.
 
 The limit of a stiffness K holds for each softer one, where z >= 1/2: D_q is less then, so the first condition stays.
-With it the frequencies w of the vibrations have T 2 z w < 2, and the second one, T w < 4 z, follows.
+With it the frequencies w of the vibrations have T 2 z w < 2, and the second one, T w < 4 z, follows. With springs that
+are m times as stiff at rest it is m T w < 4 z, and a softer stiffness has lower frequencies.
 """
 
 import numpy as np
@@ -22,6 +24,7 @@ from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import (
     CartesianImpedance,
     Impedance,
 )
+from robot_dynamics_ros.control.laws.impedance.rest_friction import stiffest
 from robot_dynamics_ros.control.laws.impedance.stiffness import matrix_of, root_of
 from robot_dynamics_ros.robot import Robot
 
@@ -59,12 +62,17 @@ class ImpedanceLimit:
         self._G, self._ratio = root_of(self._K), impedance.damping_ratio
         self._Kp, self._Kd = np.array(impedance.posture_stiffness, float), np.array(impedance.posture_damping, float)
         self._soft_limits, self._wrench = impedance.soft_limits, impedance.wrench
+        self._at_rest = stiffest(impedance.rest_friction)
         q = lightest_configurations(robot, self._eigenvalues)
         stiffness, damping, M_inverse = self._of_joints(q)
         self._eigenvalue = float(_largest(damping, M_inverse).max())
         self._in_all = float(self._eigenvalues(q).max())
-        damping = damping + np.diag(robot.friction.viscous)
-        self._spring = max(map(_largest_of_springs, stiffness, damping))
+        if impedance.rest_friction and self._ratio:
+            J = robot.jacobian(q, self._frame, self._reference_frame)
+            damping = damping - np.swapaxes(J, 1, 2) @ self._D_0 @ J
+        else:
+            damping = damping + np.diag(robot.friction.viscous)
+        self._spring = self._at_rest * max(map(_largest_of_springs, stiffness, damping))
         self.period = min(LIMIT / each if each else np.inf for each in (self._in_all, self._spring))
 
     def fault(self, period: float) -> str:
@@ -91,8 +99,9 @@ class ImpedanceLimit:
                 f'{self._frame!r}, and sampled control is unstable from {LIMIT:g} on; lower stiffness or '
                 f'damping_ratio, or use {rate}'
             )
+        at_rest = f' (stiffness {self._at_rest:g} times for rest_friction_share)' if self._at_rest > 1.0 else ''
         return (
-            f'damping_ratio: at {1.0 / period:.4g} Hz half of stiffness times period is '
+            f'damping_ratio: at {1.0 / period:.4g} Hz half of stiffness times period{at_rest} is '
             f'{0.5 * period * self._spring:.3g} of the damping for frame {self._frame!r}, and sampled control may be '
             f'unstable from 1 on; raise the damping ratio, lower the stiffness, or use {rate}'
         )
