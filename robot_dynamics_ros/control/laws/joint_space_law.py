@@ -32,6 +32,17 @@ class FeedforwardSource(Protocol):
         """Return why there is no torque along ``plan`` for the state of ``stamp`` (ns), or None if there is one."""
 
 
+class Place(Protocol):
+    """Where a frame of the arm is held that may be guided."""
+
+    is_guided: bool
+    """Whether it may be elsewhere than where the joints are held."""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing holds the frame in some direction."""
+
+
 class JointSpaceLaw:
     """Follows the desired motion by ``JointSpaceControl``; without a motion it holds the arm by ``Hold``.
 
@@ -43,6 +54,15 @@ class JointSpaceLaw:
     than the age limit, ``tell`` says so at each state.
     After the last point of a trajectory the arm is held there, without any feedforward torque; where the torque was
     missing before, it is held where it is, and does not leap to the last point.
+    An arm that is free in some direction is held there by any law, and no trajectory begins at the end of that one: the
+    arm may have been guided away.
+
+    Attributes
+    ----------
+    led : ndarray, (n,)
+        Where the last torque holds or leads the arm, rad or m.
+    state : MeasuredState or None
+        The last one since the law began to follow.
     """
 
     def __init__(
@@ -54,39 +74,45 @@ class JointSpaceLaw:
         feedforward: FeedforwardSource | None,
         position: HoldPosition,
         tell: Callable[[int], object] = lambda stamp: None,
+        place: Place | None = None,
     ):
         """Follow ``desired`` (3, n), which ``source`` writes.
 
         ``control`` and ``hold`` blend a ``JointSpaceControl`` and a ``Hold``; the latter holds ``position``.
         ``feedforward`` is None if ``control`` uses none. ``tell`` is called with the stamp (ns) of each state at which
-        the arm is held while the other node may move.
+        the arm is held while the other node may move. ``place`` is where a frame is held that may be guided.
         """
         self._source, self._desired = source, tuple(desired)  # views, made once
         self._control, self._hold, self._feedforward = control, hold, feedforward
         self._hold_position, self._zeros = position, np.zeros(desired.shape[1])
-        self.led: np.ndarray = position.position  # where the arm is held or led
-        self.state: MeasuredState | None = None  # the last one
-        self._tell = tell
+        self.led: np.ndarray = position.position
+        self.state: MeasuredState | None = None
+        self._tell, self._place = tell, place
         self._apart_since: int | None = None  # stamp since which the other node may move where this one holds, ns
         self._lost: Result | None = None  # why the feedforward torque of the present motion is missing
+        self._held_end: Followed | None = None  # the motion at whose end the arm is held
 
     @property
     def reference(self) -> np.ndarray | None:
         """Where the last torque holds or leads the arm, (n); None where it does so not in all directions."""
-        return None if self._source.start.is_free else self.led
+        return None if self._may_be_guided else self.led
+
+    @property
+    def _may_be_guided(self) -> bool:
+        """Whether the arm may be, or have been, guided away from where its joints are held."""
+        place = self._place
+        return place is not None and (place.is_free or place.is_guided)
 
     def stop_following(self) -> None:
         """Drop the desired motion and the hold position."""
         self._source.stop()
         self.state = None
-        self._hold_position.release()
-        self._lost = None
+        self._release()
 
     def set_back(self, now: int) -> None:
         """Drop a motion and a hold position from before the clock was set back to ``now`` (ns)."""
         self._source.set_back(now)
-        self._hold_position.release()
-        self._lost = None
+        self._release()
 
     def torque(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque (n, N m) for ``state`` into ``out``, or return why there is none."""
@@ -103,7 +129,10 @@ class JointSpaceLaw:
             self._lost = None
             return self._hold_at(state, out)
         feedforward = self._zeros
-        if self._feedforward is not None:
+        if self._feedforward is None:
+            if self._source.rests and (self._may_be_guided or self._source.plan is self._held_end):
+                return self._hold_end(state, out)
+        else:
             if self._source.rests:
                 if self._lost is None:
                     return self._hold_end(state, out)
@@ -111,12 +140,11 @@ class JointSpaceLaw:
                 return self._hold_at(state, out)
             fault = self._feedforward.fault(state.stamp, self._source.plan)
             if fault is not None:
-                self._hold_position.release()  # without a torque the arm leaves the hold position
+                self._release()  # without a torque the arm leaves the hold position
                 self._lost = fault
                 return fault
             feedforward = self._feedforward.effort
-        self._hold_position.release()
-        self._lost = None
+        self._release()
         self.led = self._desired[0]
         self._control.torque(state.time, state.q, state.qd, self._desired, feedforward, out=out)
         return TORQUE
@@ -138,6 +166,11 @@ class JointSpaceLaw:
             self._source.refuse(plan, fault.reason)
         return False
 
+    def _release(self) -> None:
+        """Hold no more, and forget what was missing."""
+        self._hold_position.release()
+        self._lost = self._held_end = None
+
     def _watch(self, feedforward: FeedforwardSource, stamp: int) -> None:
         """Tell that the arm is held while the torque is that of another motion, or a trajectory waits for its own."""
         if not (self._source.waits or feedforward.moves(stamp)):
@@ -148,16 +181,21 @@ class JointSpaceLaw:
             self._tell(stamp)
 
     def _hold_end(self, state: MeasuredState, out: np.ndarray) -> Result:
-        """Write the torque that holds the arm at the last point of the trajectory."""
-        end = self._desired[0]
-        self._hold_position.hold_at(end)
-        self.led = end
-        self._hold.torque(state.time, state.q, state.qd, end, out=out)
+        """Write the torque that holds the arm where the trajectory came to rest, or where it was guided from there."""
+        plan = self._source.plan
+        if plan is not self._held_end:
+            self._hold_position.hold_at(self._desired[0])
+            self._held_end = plan
+        if plan is not None and self._may_be_guided:
+            plan.leads_nobody = True
+        self.led = self._hold_position.position
+        self._hold.torque(state.time, state.q, state.qd, self._hold_position.position, out=out)
         return TORQUE
 
     def _hold_at(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque that holds the arm at the hold position."""
         self._hold_position.update(state)
+        self._held_end = None
         if self._feedforward is not None:
             self._watch(self._feedforward, state.stamp)
         self.led = self._hold_position.position

@@ -79,8 +79,6 @@ class TrajectoryStart:
     held : callable or None
         Returns the position (n) at which the node holds the arm at a ``MeasuredState``, None for nowhere. None: another
         node holds it.
-    is_free : bool
-        Whether nothing holds the arm in some direction, along which it may have been guided while it follows no motion.
     """
 
     def __init__(self, robot: Robot, desired: np.ndarray, tolerance: float, acceleration_limit: np.ndarray):
@@ -96,7 +94,6 @@ class TrajectoryStart:
         allowed = self._turn, float(tolerance or np.finfo(float).max), known, desired
         self._farther = bound(_farther, *allowed, then=(vector, vector, 0.0, False))
         self.held: Callable[[MeasuredState], np.ndarray | None] | None = None
-        self.is_free = False
         self.goes_on = False
 
     def begin(self, plan: Followed, t: float, state: MeasuredState, before: Followed | None) -> str:
@@ -147,16 +144,11 @@ class TrajectoryStart:
         """Write the reference in force at ``state``; return whether it is that of ``before``."""
         desired = self._desired
         t = 0.0 if before is None else before.time(state.stamp)
-        if (
-            before is not None
-            and before.leads
-            and state.pause <= INTERRUPTION
-            and not (self.is_free and before.rests(t))
-        ):
+        if before is not None and before.leads and state.pause <= INTERRUPTION:
             before.sample(t)
             if not state.resumed or not self.fault(state.q):
                 return True
-        held = self.held(state) if self.held and not self.is_free else None
+        held = self.held(state) if self.held else None
         if held is None:
             self._measure(state)
         else:

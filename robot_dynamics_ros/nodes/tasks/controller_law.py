@@ -24,6 +24,7 @@ from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import (
     check_posture,
 )
 from robot_dynamics_ros.control.laws.impedance.commanded_wrench import CommandedWrench
+from robot_dynamics_ros.control.laws.impedance.held_pose import HeldPose
 from robot_dynamics_ros.control.laws.impedance.impedance_law import ImpedanceLaw
 from robot_dynamics_ros.control.laws.impedance.impedance_limits import ImpedanceLimit
 from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits
@@ -72,6 +73,7 @@ class ControllerLaw:
         self._stiffness: Stiffness | None = None
         self._soft_limits: SoftLimits | None = None
         self._wrench: CommandedWrench | None = None
+        self._place: HeldPose | None = None
         self._limit: DelayedLimit | None = None
 
     def make(self) -> Law:
@@ -81,7 +83,7 @@ class ControllerLaw:
         for gain, values in zip(('stiffness', 'damping'), gains, strict=True):
             check_stated(gain, values)
         make = {ADAPTIVE: self._adaptive, IMPEDANCE: self._cartesian}.get(name, self._fixed)
-        self._adaptation = self._stiffness = self._soft_limits = self._wrench = None
+        self._adaptation = self._stiffness = self._soft_limits = self._wrench = self._place = None
         control, hold, undelayed = make(name, gains)
         limit = self._limit = DelayedLimit(undelayed, node.value('torque_delay'))
         self.fields['control law'], self.fields['period limit of the gains, s'] = name, f'{limit.period:.4g}'
@@ -97,10 +99,8 @@ class ControllerLaw:
         self.feedforward.reset()  # torques received before the activation are dropped
         source = self.feedforward if name == 'pd_feedforward' else None
         parts = self.follower, self.desired, control, hold, source, self._position
-        following = self._following = JointSpaceLaw(*parts, self._held.tell)
+        following = self._following = JointSpaceLaw(*parts, self._held.tell, self._place)
         self.follower.may_begin = following.may_begin
-        stiffness = *node.value('translational_stiffness'), *node.value('rotational_stiffness')
-        self.follower.start.is_free = name == IMPEDANCE and not min(stiffness)
         self.follower.start.held = self._held_at if name == IMPEDANCE else self._position.at
         law: Law = following
         if self._adaptation:
@@ -116,27 +116,31 @@ class ControllerLaw:
         return law
 
     def _leading(self) -> Leading | None:
-        """Return the motion that leads the arm, else where it is held, or measured where it is free; or None."""
+        """Return the motion that leads the arm, else where it is held, or where it is if it has left that; or None."""
         follower, following = self.follower, self._following
         plan, stamp, state = follower.plan, follower.newest, following.state
         if state is None:
             return None
         measured, newest = state.q.copy(), state.time
-        if plan is not None and plan.leads and not (follower.start.is_free and follower.rests):
+        if plan is not None and plan.leads:
             reference, lag = self.desired.copy(), follower.stream_lag
             # the thread that follows may have written it meanwhile
             return Leading(reference, measured, newest, stamp if follower.newest == stamp else None, lag)
         reference = np.zeros_like(self.desired)
-        if follower.start.is_free or self._position.is_left(state.q):
+        if self._is_left(state.q):
             reference[:2] = state.q, state.qd
         else:
             reference[0] = following.led
         return Leading(reference, measured, newest, stamp)
 
     def _held_at(self, state: MeasuredState) -> np.ndarray | None:
-        """Return the position at which the frame is held; None where the joints have left it, and the frame has not."""
+        """Return the position at which the frame is held; None where the joints have left it, or it was guided."""
         position = self._position.at(state)
-        return None if position is None or self._position.is_left(state.q) else position
+        return None if position is None or self._is_left(state.q) else position
+
+    def _is_left(self, q: np.ndarray) -> bool:
+        """Return whether the joints, at q (n), are not held where the hold position is."""
+        return self._position.is_left(q) or (self._place is not None and self._place.is_guided)
 
     @property
     def state(self) -> MeasuredState | None:
@@ -163,7 +167,7 @@ class ControllerLaw:
         if self._wrench and before._wrench:
             self._wrench.continue_from(before._wrench)
         plan = before.follower.plan
-        if plan is not None and plan.dropped is None and before.follower.rests:
+        if plan is not None and plan.dropped is None and plan.leads and before.follower.rests:
             self._position.hold_at(before.desired[0])
 
     def unstable(self, period: float, age: float) -> str:
@@ -219,13 +223,16 @@ class ControllerLaw:
         distance, torque = node.value('soft_limit_distance'), node.value('soft_limit_torque')
         soft_limits = self._soft_limits = SoftLimits(arm.robot, distance, torque)
         largest = node.value('moment_limit'), node.value('force_limit')
-        free = not min(of_axes['rotational_stiffness']), not min(of_axes['translational_stiffness'])
+        springs = [*of_axes['rotational_stiffness'], *of_axes['translational_stiffness']]
+        dampers = [*of_axes['rotational_damping'], *of_axes['translational_damping']]
+        may_be_free = [not k or d > 0.0 for k, d in zip(springs, dampers, strict=True)]
+        free = any(may_be_free[:3]), any(may_be_free[3:])
         wrench = self._wrench = CommandedWrench(largest, self._speed()[::-1], node.value('wrench_ramp_time'), free)
         impedance = Impedance(
-            [*of_axes['rotational_stiffness'], *of_axes['translational_stiffness']],
+            springs,
             *gains,
             node.value('damping_ratio'),
-            [*of_axes['rotational_damping'], *of_axes['translational_damping']],
+            dampers,
             node.value('impedance_frame'),
             node.value('reference_frame'),
             self._farthest(),
@@ -235,10 +242,11 @@ class ControllerLaw:
         )
         check_posture(arm.robot, impedance)
         limits = node.value('stiffness_ramp_time'), node.value('stiffness_energy_limit')
-        stiffness = self._stiffness = Stiffness(impedance.stiffness, *limits)
+        stiffness = self._stiffness = Stiffness(impedance.stiffness, *limits, may_be_free)
+        place = self._place = HeldPose(stiffness, arm.robot.nv, impedance.reference_frame == 'local')
         return (
-            arm.blended(lambda robot: CartesianImpedance(robot, impedance, terms, stiffness)),
-            arm.blended(lambda robot: CartesianHold(robot, impedance, terms, stiffness)),
+            arm.blended(lambda robot: CartesianImpedance(robot, impedance, terms, stiffness, place)),
+            arm.blended(lambda robot: CartesianHold(robot, impedance, terms, stiffness, place)),
             ImpedanceLimit(arm.robot, impedance),
         )
 

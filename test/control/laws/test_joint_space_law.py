@@ -50,14 +50,30 @@ def test_without_a_motion_every_law_holds_the_arm(law):
         assert one.feedforward.asked == []
 
 
-def test_an_arm_with_a_free_direction_is_held_nowhere():
+def test_the_joints_of_an_arm_that_may_have_been_guided_are_held_nowhere():
     one = Controller()
     one.source.result = IDLE
     assert one.holds(HERE, resumed=True)
-    for is_free, expected in ((False, HERE.tolist()), (True, None)):
-        one.source.start = SimpleNamespace(is_free=is_free)
-        reference = one.law.reference
-        assert (reference if reference is None else reference.tolist()) == expected
+    assert one.law.reference.tolist() == HERE.tolist()
+    for is_free, is_guided in ((True, False), (True, True), (False, True), (False, False)):
+        one.law._place = SimpleNamespace(is_free=is_free, is_guided=is_guided)
+        assert (one.law.reference is None) == (is_free or is_guided)
+
+
+def test_at_its_end_a_frame_that_is_free_is_held_until_the_next_motion_which_does_not_begin_there():
+    one = Controller('pd')  # without gravity, unlike the law that holds
+    end, first, second = one.source.motion[0], *(SimpleNamespace(leads_nobody=False, due_since=0) for _ in range(2))
+    one.source.rests, one.source.plan = True, first
+    one.law._place = place = SimpleNamespace(is_free=False, is_guided=False)
+    assert not one.holds(end, q=THERE) and not first.leads_nobody
+    place.is_free = True
+    assert one.holds(end, q=THERE) and first.leads_nobody
+    place.is_free, place.is_guided = False, True
+    assert one.holds(end, q=THERE)
+    place.is_guided = False
+    assert one.holds(end, q=THERE)  # no step back to the law before
+    one.source.plan = second
+    assert not one.holds(end, q=THERE) and not second.leads_nobody
 
 
 def test_after_a_silence_the_hold_position_is_measured_again():

@@ -1,5 +1,6 @@
 """torque_controller changes the stiffness of its frame on request, and names what it refuses."""
 
+from support.nodes import graph as ros
 from support.nodes.feedforward import CONTROLLER as NODE
 from support.nodes.feedforward import REST, ROBOT, at, command
 from support.nodes.impedance import BASE, BENT, LINK, hold, run
@@ -19,7 +20,8 @@ IN_FORCE = 'rotational stiffness in force, N m/rad', 'translational stiffness in
 
 @pytest.fixture(scope='module')
 def graph(file_graph):
-    return run(file_graph, LARGEST.tolist(), stiffness=[0.0] * 6, damping=[0.0] * 6)
+    more = {'stiffness': [0.0] * 6, 'damping': [0.0] * 6, 'translational_damping': [0.0, 0.0, 50.0]}
+    return run(file_graph, LARGEST.tolist(), **more)
 
 
 @pytest.fixture
@@ -44,12 +46,12 @@ class Arm:
     """The arm in states 50 ms apart."""
 
     def __init__(self, graph, start):
-        self._graph, self._start, self.t = graph, start, 0.0
+        self._graph, self.start, self.t = graph, start, 0.0
 
     def state(self, q):
         """Let one state come; its torque."""
         self.t += 0.05
-        return command(self._graph, at(self._start, self.t), q)
+        return command(self._graph, at(self.start, self.t), q)
 
     def until(self, condition, q):
         """Let states come at ``q`` until the diagnostics fulfil a condition; they."""
@@ -73,7 +75,8 @@ def arm(graph, start):
 
 def held(numbers, q):
     """Return the torque that holds the arm at BENT where it is at ``q``."""
-    law, out = CartesianHold(ROBOT, Impedance(numbers, REST, REST, farthest=(0.5, 0.1))), np.empty(6)
+    damping = [0.0, 0.0, 0.0, 0.0, 0.0, 50.0]
+    law, out = CartesianHold(ROBOT, Impedance(numbers, REST, REST, damping=damping, farthest=(0.5, 0.1))), np.empty(6)
     law.torque(q, REST, BENT, out)
     return out
 
@@ -105,6 +108,23 @@ def test_pushed_away_it_grows_as_far_as_its_energy_reaches_and_says_so(graph, ar
     assert (in_force(status) < 0.8 * LARGEST).any() and status.fields['energy that stiffness may add, J'] == '0'
     arm.reaches(LARGEST)
     assert told not in graph.diagnostics(NODE).message
+
+
+def test_an_axis_with_a_damping_of_its_own_may_be_free_and_is_held_where_it_was_guided_to(graph, arm):
+    free = LARGEST * [1.0, 1.0, 1.0, 1.0, 1.0, 0.0]
+    graph.publish('target_stiffness', stiffness(free))
+    arm.reaches(free)
+    np.testing.assert_allclose(arm.state(PUSHED), held(free, PUSHED), rtol=0.0, atol=1e-6)
+    graph.publish('target_stiffness', stiffness(LARGEST))
+    arm.reaches(LARGEST, PUSHED)
+    # the other axes push as before, and this one does not
+    np.testing.assert_allclose(arm.state(PUSHED), held(free, PUSHED), rtol=0.0, atol=1e-6)
+    # a trajectory begins where the arm is
+    points = (0.5, PUSHED, REST, REST), (9.0, PUSHED, REST, REST)
+    graph.follow(NODE, ros.trajectory(ROBOT.joint_names, at(arm.start, arm.t + 0.05), *points))
+    expected = ROBOT.gravity_torque(PUSHED) + ROBOT.friction_torque(REST)
+    np.testing.assert_allclose(arm.state(PUSHED), expected, rtol=0.0, atol=1e-6)
+    assert 'from where it is held or led' not in graph.diagnostics(NODE).message
 
 
 def test_a_stiffness_that_is_wrong_is_refused_by_name(graph, start):

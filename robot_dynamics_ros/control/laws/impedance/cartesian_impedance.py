@@ -2,11 +2,7 @@
 
     tau = J' (K e + D J de + w) + N' (Kp e_q + Kd N de) + term,     e_q = q_d - q,  de = qd_d - qd
 
-e is the rotation and the translation from the frame to the desired one. The rotation is 2 sin(t / 2) about its axis for
-the angle t <= pi between both attitudes, so it points the shorter way and is singular at half a turn alone; with R_e =
-R_d R' it is
-
-    e_r = (R_e - R_e')^v / sqrt(1 + tr R_e)
+e is the rotation and the translation from the frame to the desired one, as ``pose_error`` says.
 
 D gives each direction in which the arm vibrates freely the same damping ratio z (double diagonalisation). With K = G G'
 and A = J M^-1 J', the eigenvalues of G' A G are the squares of the frequencies, and
@@ -15,6 +11,8 @@ and A = J M^-1 J', the eigenvalues of G' A G are the squares of the frequencies,
 
 With a share of the joints' friction K e is (1 + a) K e, as ``rest_friction`` says.
 
+Directions without stiffness are free: an arm that is held may be guided along them, as ``held_pose`` says.
+
 N = 1 - M^-1 J' A^-1 J are the velocities that do not move the frame, where Kp and Kd of the joints act: the posture
 neither pushes the frame nor slows it. A + ``SLACK`` diag(A) + ``NO_MASS`` tr(A) stands for A there: where the frame
 can't move in some direction, the posture acts in that direction, too.
@@ -22,10 +20,10 @@ can't move in some direction, the posture acts in that direction, too.
 References
 ----------
 Albu-Schäffer, Ott, Frese & Hirzinger 2003, Cartesian impedance control of redundant robots: recent results with the
-DLR-light-weight-arms, ICRA (D by double diagonalisation, N); Khatib 1987, eq. 36; Caccavale, Natale, Siciliano &
-Villani 1999, Six-DOF impedance control based on angle/axis representations, IEEE Trans. Robotics and Automation 15(2).
+DLR-light-weight-arms, ICRA (D by double diagonalisation, N); Khatib 1987, eq. 36.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +32,8 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.continuous_joints import turns
 from robot_dynamics_ros.control.laws.impedance.commanded_wrench import CommandedWrench, add_wrench
+from robot_dynamics_ros.control.laws.impedance.held_pose import HeldPose
+from robot_dynamics_ros.control.laws.impedance.pose_error import pose_error
 from robot_dynamics_ros.control.laws.impedance.rest_friction import friction_at_rest, stiffer_at_rest
 from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits, push_back
 from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness, follow, matrix_of
@@ -56,30 +56,6 @@ SLACK, NO_MASS = 1e-4, 1e-9
 """Shares of diag(A) and of tr A that are added to A for the null space."""
 SOFTEST = 1e-10
 """Smallest eigenvalue of G' A G that counts, as a share of the largest one: below it damping grows no more."""
-HALF_TURN = 1e-12
-"""Least value of 1 + tr R_e: at half a turn there is no shorter way."""
-
-
-@kernel
-def _pose_error(T, T_d, local, R_e, e):
-    """Write e (6; rad, m), rotation and translation from pose T to T_d (4, 4), in the axes of T where ``local``.
-
-    R_e (3, 3) is scratch.
-    """
-    # R_e = R_d R'
-    for i in range(3):
-        for j in range(3):
-            R_e[i, j] = T_d[i, 0] * T[j, 0] + T_d[i, 1] * T[j, 1] + T_d[i, 2] * T[j, 2]
-    # e_r = (R_e - R_e')^v / sqrt(1 + tr R_e)
-    half = 1.0 / np.sqrt(max(HALF_TURN, 1.0 + R_e[0, 0] + R_e[1, 1] + R_e[2, 2]))
-    e[0], e[1], e[2] = half * (R_e[2, 1] - R_e[1, 2]), half * (R_e[0, 2] - R_e[2, 0]), half * (R_e[1, 0] - R_e[0, 1])
-    e[3], e[4], e[5] = T_d[0, 3] - T[0, 3], T_d[1, 3] - T[1, 3], T_d[2, 3] - T[2, 3]
-    if local:
-        for part in range(2):
-            x, y, z = e[3 * part], e[3 * part + 1], e[3 * part + 2]
-            e[3 * part] = T[0, 0] * x + T[1, 0] * y + T[2, 0] * z
-            e[3 * part + 1] = T[0, 1] * x + T[1, 1] * y + T[2, 1] * z
-            e[3 * part + 2] = T[0, 2] * x + T[1, 2] * y + T[2, 2] * z
 
 
 @kernel
@@ -152,7 +128,7 @@ def _impedance(
     are scratch; ``nothing`` (n) are zeros.
     """
     n = out.shape[0]
-    _pose_error(T, T_d, local, S, e)
+    pose_error(T, T_d, local, S, e)
     if elapsed[0] > 0.0:
         follow(K, G, K_d, rate, tank, taken, elapsed[0], e)
     _at_most(farthest, e)
@@ -287,6 +263,8 @@ class CartesianImpedance:
         Gravity and friction are compensated only if they are among these terms; the robot may compensate them itself.
     stiffness : Stiffness, optional
         The stiffness that laws share, in place of that of ``impedance``.
+    held : HeldPose, optional
+        The pose of the frame that they share while they hold the arm.
 
     Raises
     ------
@@ -297,12 +275,21 @@ class CartesianImpedance:
         For an unknown frame.
     """
 
-    def __init__(self, robot: Robot, impedance: Impedance, terms=TERMS, stiffness: Stiffness | None = None):
+    def __init__(
+        self,
+        robot: Robot,
+        impedance: Impedance,
+        terms=TERMS,
+        stiffness: Stiffness | None = None,
+        held: HeldPose | None = None,
+    ):
         n, self.frame = robot.nv, impedance.frame or robot.link_names[-1]
         self.reference_frame = validation.choice('reference_frame', impedance.reference_frame, REFERENCE_FRAMES)
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         own = stiffness or Stiffness(impedance.stiffness)
         K = own.K, own.G, own.wanted, own.rate, own.tank, own.taken, own.elapsed
+        is_local = self.reference_frame == 'local'
+        self._held = held or HeldPose(own, n, is_local)
         D_0 = matrix_of('damping', impedance.damping)
         Kp, Kd = (
             gains('posture_stiffness', impedance.posture_stiffness, n),
@@ -321,7 +308,7 @@ class CartesianImpedance:
         six, square = np.zeros((4, 6)), np.zeros((3, 6, 6))
         self._impedance = bound(
             _impedance,
-            *(*K, D_0, Kp, Kd, turns(robot), farthest, float(ratio), self.reference_frame == 'local'),
+            *(*K, D_0, Kp, Kd, turns(robot), farthest, float(ratio), is_local),
             *(float(impedance.rest_friction), friction_at_rest(robot, impedance.rest_friction, terms)),
             *(wrench.now, wrench.largest, wrench.fastest, wrench.free, self._T, self._T_d, self._J, self._M_inv),
             *(np.zeros((6, n)), *square, *six, *np.zeros((4, n))),
@@ -334,6 +321,7 @@ class CartesianImpedance:
         friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
         self._add_friction = friction_adder(robot, friction)
         self._term, self._still = np.zeros(n), np.zeros(n)
+        self._link_pose = partial(robot.link_pose, link=self.frame)
 
     def torque(self, q, qd, desired, feedforward, out) -> None:
         """Compute the torque that follows a motion; arguments are those of ``JointSpaceControl.torque``."""
@@ -341,20 +329,22 @@ class CartesianImpedance:
         # term = M qdd_d + h + friction
         self._robot.inverse_dynamics(q, qd, qdd_desired, out=self._term)
         self._add_friction(qd_desired, self._term, self._term)
+        self._held.forget()
+        self._robot.link_pose(q, self.frame, out=self._T)
+        self._robot.link_pose(q_desired, self.frame, out=self._T_d)
         self._add(q, qd, q_desired, qd_desired, out)
 
     def hold(self, q, qd, q_hold, out) -> None:
         """Compute the torque that holds ``q_hold`` (n, rad or m); other arguments as of ``torque``."""
         self._robot.gravity_torque(q, out=self._term)
+        self._robot.link_pose(q, self.frame, out=self._T)
+        self._held.write(q_hold, self._T, self._link_pose, self._T_d)
         self._add(q, qd, q_hold, self._still, out)
 
     def _add(self, q, qd, q_desired, qd_desired, out) -> None:
         """Write the impedance, ``_term`` and the springs before the position limits into ``out``."""
-        robot, frame = self._robot, self.frame
-        robot.link_pose(q, frame, out=self._T)
-        robot.link_pose(q_desired, frame, out=self._T_d)
-        robot.jacobian(q, frame, self.reference_frame, out=self._J)
-        robot.mass_matrix_inverse(q, out=self._M_inv)
+        self._robot.jacobian(q, self.frame, self.reference_frame, out=self._J)
+        self._robot.mass_matrix_inverse(q, out=self._M_inv)
         self._impedance(q, qd, q_desired, qd_desired, self._term, out)
         self._push_back(q, qd, out)
 
@@ -362,9 +352,9 @@ class CartesianImpedance:
 class CartesianHold:
     """The law that holds a position: ``torque`` is ``CartesianImpedance.hold``."""
 
-    def __init__(self, robot: Robot, impedance: Impedance, terms=TERMS, stiffness: Stiffness | None = None):
-        """Make the law, with the same arguments."""
-        self._law = CartesianImpedance(robot, impedance, terms, stiffness)
+    def __init__(self, *arguments, **more):
+        """Make a ``CartesianImpedance`` of these arguments."""
+        self._law = CartesianImpedance(*arguments, **more)
 
     def torque(self, q, qd, q_hold, out) -> None:
         """Write the torque (n, N m or N) that holds ``q_hold`` (n, rad or m) at q and qd (n) into ``out``."""

@@ -14,6 +14,8 @@ References
 Ferraguti, Secchi & Fantuzzi 2013, A tank-based approach to impedance control with variable stiffness, ICRA.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from robot_dynamics_ros import validation
@@ -71,6 +73,8 @@ class Stiffness:
         Time in which a stiffness may grow from nothing to the largest, or fall as much, s.
     energy_limit : float, optional
         Energy that a growing stiffness may add, J, beyond what the dampers dissipate while the frame is held.
+    may_be_free : sequence of bool, (6,), optional
+        Which axes may be without stiffness, since something else damps them; those without the largest one are.
 
     Attributes
     ----------
@@ -82,37 +86,48 @@ class Stiffness:
         Change in a second at most.
     tank : ndarray, (2,)
         Energy that K may still add, and the largest, J.
+    is_free : bool
+        Whether an axis is, or becomes, one without stiffness.
     taken : ndarray, (6,)
         Energy that the growth of each axis took from ``tank`` and has not given back, J.
     elapsed : ndarray, (1,)
         Time since the last torque, s; 0 once it is used.
     """
 
-    def __init__(self, stiffness, ramp_time: float = 1.0, energy_limit: float = 0.0):
+    def __init__(
+        self, stiffness, ramp_time: float = 1.0, energy_limit: float = 0.0, may_be_free: Sequence[bool] = (False,) * 6
+    ):
         self.K = matrix_of('stiffness', stiffness)
         self.G = root_of(self.K)
         self._largest = np.diagonal(self.K).copy()
         self.wanted, self.rate = self._largest.copy(), self._largest / ramp_time
         self._is_matrix = bool(np.count_nonzero(self.K - np.diag(self._largest)))
+        self._may_be_free = np.array(may_be_free)
+        self.is_free = not self.wanted.all()
         self.tank, self.taken, self.elapsed = np.full(2, float(energy_limit)), np.zeros(6), np.zeros(1)
 
     def want(self, stiffness) -> None:
         """Follow a ``stiffness`` (6, rotation first; N m/rad, N/m) from now on.
 
-        ArgumentError names a number that is not finite, above the largest stiffness, for which the limit of sampling
-        was computed, or 0 where that is not, and the other way round.
+        ArgumentError names a number that is not finite, below 0, above the largest stiffness, for which the limit of
+        sampling was computed, or 0 for an axis that may not be free.
         """
         wanted = validation.finite('stiffness', stiffness, (6,))
         if self._is_matrix:
             raise ArgumentError('stiffness: a matrix stays as it is, expected six numbers at first')
-        for name, value, largest in zip(AXES, wanted.tolist(), self._largest.tolist(), strict=True):
+        axes = zip(AXES, wanted.tolist(), self._largest.tolist(), self._may_be_free, strict=True)
+        for name, value, largest, may_be_free in axes:
             if value > largest:
                 raise ArgumentError(f'{name}: {value!r} is above {largest!r}, the largest that was stated')
-            if value < 0.0 or value == 0.0 < largest:
+            if value < 0.0:
+                raise ArgumentError(f'{name}: expected a stiffness of at least 0, got {value:g}')
+            if value == 0.0 < largest and not may_be_free:
                 raise ArgumentError(
-                    f'{name}: expected a stiffness above 0, got {value:g}; a free axis is stated before'
+                    f'{name}: expected a stiffness above 0, got 0: no damping of its own is stated for this axis, and '
+                    'nothing would brake it'
                 )
         self.wanted[:] = wanted
+        self.is_free = not wanted.all()
 
     def elapse(self, time: float) -> None:
         """Let the next torque be ``time`` (s) after the last one."""
@@ -128,7 +143,9 @@ class Stiffness:
         """Take over stiffness and energy from those of the same arm ``before``, as far as these are as large."""
         now = np.minimum(np.diagonal(before.K), self._largest)
         self.K[:], self.G[:] = np.diag(now), np.diag(np.sqrt(now))
-        self.wanted[:] = np.minimum(before.wanted, self._largest)
+        wanted = np.where((before.wanted > 0.0) | self._may_be_free, before.wanted, self._largest)
+        self.wanted[:] = np.minimum(wanted, self._largest)
+        self.is_free = not self.wanted.all()
         self.tank[0], self.taken[:] = min(before.tank[0], self.tank[1]), before.taken
 
 

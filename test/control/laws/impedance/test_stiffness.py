@@ -235,8 +235,11 @@ def test_a_reference_that_moves_gives_no_energy_and_dampers_that_brake_the_arm_d
     ('wanted', 'reason'),
     [
         ([20.0, 30.0, 40.0, 500.0, 800.0, 1000.1], '^translational z: 1000.1 is above 1000.0, the largest'),
-        ([20.0, 0.0, 40.0, 500.0, 800.0, 1000.0], '^rotational y: expected a stiffness above 0, got 0'),
-        ([20.0, 30.0, 40.0, -1.0, 800.0, 1000.0], '^translational x: expected a stiffness above 0, got -1'),
+        (
+            [20.0, 0.0, 40.0, 500.0, 800.0, 1000.0],
+            '^rotational y: expected a stiffness above 0, got 0: no damping of',
+        ),
+        ([20.0, 30.0, 40.0, -1.0, 800.0, 1000.0], '^translational x: expected a stiffness of at least 0, got -1'),
         ([20.0, 30.0, np.nan, 1.0, 800.0, 1000.0], r'^stiffness\[2\]: nan is not finite'),
         ([20.0], '^stiffness: expected'),
     ],
@@ -255,6 +258,23 @@ def test_a_free_axis_stays_free_and_a_matrix_as_it_is():
     Stiffness([*LARGEST[:5], 0.0]).want([*LARGEST[:5], 0.0])
     with pytest.raises(ArgumentError, match=r'^stiffness: a matrix stays as it is'):
         Stiffness(np.diag(LARGEST) + 0.1).want(LARGEST)
+
+
+def test_an_axis_that_something_else_damps_may_be_free_and_is_held_again_by_another_description_without_that():
+    stiffness = Stiffness(LARGEST, may_be_free=[False, False, True, False, False, True])
+    assert not stiffness.is_free
+    wanted = LARGEST * [1.0, 1.0, 1.0, 1.0, 1.0, 0.0]
+    stiffness.want(wanted)
+    assert stiffness.is_free and stiffness.wanted.tolist() == wanted.tolist()
+    with pytest.raises(ArgumentError, match=r'^rotational x: expected a stiffness above 0'):
+        stiffness.want(0.0 * LARGEST)
+    again, other = Stiffness(LARGEST, may_be_free=[True] * 6), Stiffness(LARGEST)
+    for each, is_free in ((again, True), (other, False)):
+        each.continue_from(stiffness)
+        assert each.is_free is is_free and (each.wanted == (wanted if is_free else LARGEST)).all()
+    stiffness.want(LARGEST)
+    assert not stiffness.is_free
+    assert Stiffness([*LARGEST[:5], 0.0]).is_free
 
 
 def test_another_description_goes_on_with_stiffness_and_energy():
