@@ -12,7 +12,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.client import commands
-from robot_dynamics_ros.client.errors import RefusedError
+from robot_dynamics_ros.client.errors import RefusedError, UnavailableError
 from robot_dynamics_ros.client.link import PATIENCE
 from robot_dynamics_ros.client.motion import LATER, Motion
 from robot_dynamics_ros.client.node_status import Kind
@@ -112,9 +112,46 @@ class Arm:
             raise ArgumentError(f'stiffness: expected a FrameStiffness, got {stiffness!r:.80}')
         session, kind = self._session, Kind.STIFFNESS
         before = session.ready(kind, stiffness_input.TOPIC, WrenchStamped)
-        message = commands.wrench_message(stiffness.translational, stiffness.rotational)
-        session.link.publish(stiffness_input.TOPIC, message, kind, math.inf)
+        self._send(stiffness)
         session.said(Verdict(session.link, kind, before))
+
+    @contextmanager
+    def guide(self, translation: str = '', rotation: str = '') -> Iterator[None]:
+        """Let a hand guide ``frame`` along and about axes that have no stiffness within a ``with`` block.
+
+        After the block the frame has the stiffness of before, and is held where it was guided to. The node damps these
+        axes alone; it has to have a damping for them (``translational_damping``, ``rotational_damping``).
+
+        Parameters
+        ----------
+        translation : str
+            Axes of ``reference_frame`` along which it is free: 'z' for a line, 'xy' for a plane.
+        rotation : str
+            Axes about which it is free: 'xyz' for about a point.
+
+        Raises
+        ------
+        ArgumentError
+            For other letters, or no axis.
+        RefusedError, UnavailableError
+            As ``stiffness``; after the block the stiffness is sent in any case.
+        """
+        free = [_axes('translation', translation), _axes('rotation', rotation)]
+        if not np.any(free):
+            raise ArgumentError("translation, rotation: expected at least one axis, such as translation='xy'")
+        before = self.stiffness
+        self.stiffness = FrameStiffness(*np.where(free, 0.0, [before.translational, before.rotational]))
+        try:
+            yield
+        finally:
+            # what is in force was rounded
+            largest = map(self._session.node.parameter, ('translational_stiffness', 'rotational_stiffness'))
+            again = FrameStiffness(*np.minimum([before.translational, before.rotational], list(largest)))
+            try:
+                self.stiffness = again
+            except UnavailableError:
+                self._send(again)
+                raise
 
     def move_to(self, pose, wait: bool = True) -> Reached | None:
         """Lead ``frame`` to a pose, with the speed limits of the node.
@@ -281,6 +318,10 @@ class Arm:
             # a wrench ends no motion that has begun before
             self._until = until if kind is Kind.WRENCH else -math.inf
 
+    def _send(self, stiffness: FrameStiffness) -> None:
+        message = commands.wrench_message(stiffness.translational, stiffness.rotational)
+        self._session.link.publish(stiffness_input.TOPIC, message, Kind.STIFFNESS, math.inf)
+
     def _finish(self, motion: Motion, way: int, longest: int) -> None:
         """Wait until the way has ended, in ns after its begin, and the joints rest, ``longest`` ns later at most."""
         motion.wait_until(motion.begun + way + LATER)
@@ -303,6 +344,13 @@ class Arm:
         except BaseException:
             self.hold()
             raise
+
+
+def _axes(name: str, letters) -> list[bool]:
+    """Return which of x, y and z are among ``letters``; ArgumentError for another one."""
+    if not isinstance(letters, str) or set(letters) - set('xyz') or len(set(letters)) < len(letters):
+        raise ArgumentError(f'{name}: expected some of the letters x, y and z, each once, got {letters!r:.80}')
+    return [axis in letters for axis in 'xyz']
 
 
 def _duration(value) -> float:

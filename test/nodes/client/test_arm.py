@@ -182,6 +182,30 @@ def test_a_stiffness_comes_into_force(graph, arm):
     assert arm.stiffness.rotational.tolist() == [55.0, 56.0, 57.0]
 
 
+def test_axes_are_free_in_a_block_and_hold_the_frame_where_it_is_after_it(graph, arm):
+    """It goes up or down there by a velocity, as a hand would move it, and leaves the block by an error."""
+    whole, before = arm.stiffness, arm.state.pose
+    speed = 0.05 if before[2, 3] < ROBOT.link_pose(START, LINK)[2, 3] - 0.15 else -0.05
+
+    def guided():
+        with arm.guide(translation='xz'):
+            graph.until(lambda: arm.stiffness.translational.tolist() == [0.0, whole.translational[1], 0.0], 'free axes')
+            arm.drive(linear=[0.0, 0.0, speed], duration=1.5)
+            moved.append(arm.state.pose)
+            arm.drive(frame='tool')
+
+    moved = []
+    with pytest.raises(ArgumentError, match='frame: expected one of'):
+        guided()
+    graph.until(lambda: np.allclose(arm.stiffness.translational, whole.translational), 'the stiffness')
+    assert arm.stiffness.rotational.tolist() == whole.rotational.tolist()
+    assert Reached.between(arm.state.pose, moved[0]).distance < 0.01 < Reached.between(before, moved[0]).distance
+    with pytest.raises(
+        RefusedError, match='target_stiffness: rotational z: expected a stiffness above 0, got 0: no dam'
+    ):
+        arm.guide(rotation='z').__enter__()
+
+
 def test_a_stop_of_another_node_ends_the_motion(graph, arm, stops):
     pose = other_end(arm)
     with moving(graph, lambda: arm.move_to(pose)) as call:
@@ -362,6 +386,10 @@ def test_a_node_that_is_missing_or_says_nothing_is_named(graph, monkeypatch):
         (lambda arm: arm.press(force=[np.nan, 0.0, 0.0]), r'force\[0\]: nan is not finite'),
         (lambda arm: arm.press(moment=1.0), r'moment: expected shape \(3,\)'),
         (lambda arm: setattr(arm, 'stiffness', [1.0] * 6), 'stiffness: expected a FrameStiffness'),
+        (lambda arm: arm.guide(translation='xw').__enter__(), 'translation: expected some of the letters x, y and z'),
+        (lambda arm: arm.guide(rotation=[2]).__enter__(), 'rotation: expected some of the letters x, y and z'),
+        (lambda arm: arm.guide(rotation='zz').__enter__(), 'rotation: expected some of the letters x, y and z, each'),
+        (lambda arm: arm.guide().__enter__(), 'translation, rotation: expected at least one axis'),
         (lambda arm: FrameStiffness([1.0, 1.0, -1.0], [0.0] * 3), 'translational: expected at least 0 N/m'),
         (lambda arm: FrameStiffness([1.0] * 3, [1.0] * 2), r'rotational: expected shape \(3,\)'),
     ],

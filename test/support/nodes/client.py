@@ -10,6 +10,7 @@ IMPEDANCE = {
     'control_law': 'cartesian_impedance',
     'translational_stiffness': '[800.0, 800.0, 800.0]',
     'rotational_stiffness': '[60.0, 60.0, 60.0]',
+    'translational_damping': '[60.0, 60.0, 60.0]',
     'stiffness': '[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]',
     'damping': '[0.0, 0.0, 0.0, 0.0, 0.0, 0.0]',
     'force_limit': 15.0,
