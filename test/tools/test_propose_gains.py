@@ -4,6 +4,9 @@ import re
 import sys
 from pathlib import Path
 
+from support.matrices import matrix
+from support.robots.example_robots import example_urdfs
+
 import numpy as np
 import pytest
 import yaml
@@ -13,6 +16,9 @@ from robot_dynamics_ros.control.laws.gain_limits import propose_gains as proposa
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import Impedance
 from robot_dynamics_ros.control.laws.impedance.impedance_limits import ImpedanceLimit
 from robot_dynamics_ros.tools import propose_gains
+
+PAGE = Path(__file__).parents[2].joinpath('doc', 'how_to', 'gains.md').read_text(encoding='utf-8')
+ROWS = re.findall(r'^\| `(\S+)` \| `(\S+)` \| (\d+) \| (\S+) \| (\S+) \| (\S+) \|$', PAGE, re.MULTILINE)
 
 
 @pytest.fixture
@@ -49,9 +55,21 @@ def test_with_a_delay_gains_are_those_of_the_rate_as_which_it_counts(command):
 
 
 def test_the_page_shows_what_it_prints(command):
-    page = Path(__file__).parents[2].joinpath('doc', 'how_to', 'gains.md').read_text(encoding='utf-8')
-    assert 'robot_dynamics_propose_gains aubo_i5 --rate 500 --bandwidth 10\n' in page
-    assert command('aubo_i5', '--rate', '500', '--bandwidth', '10') in page
+    assert 'robot_dynamics_propose_gains aubo_i5 --rate 500 --bandwidth 10\n' in PAGE
+    assert command('aubo_i5', '--rate', '500', '--bandwidth', '10') in PAGE
+
+
+@pytest.mark.parametrize(
+    ('description', 'tip_link', 'rate', 'printed'),
+    matrix([(*row[:3], row[3:]) for row in ROWS], [(*row[:3], row[3:]) for row in ROWS[-1:]]),
+)
+def test_the_table_of_arms_is_what_it_prints(command, description, tip_link, rate, printed):
+    file = {Path(it).name: it for it in example_urdfs()}.get(description, description)
+    for delay, expected in zip(('0', '0.002', '0.005'), printed, strict=True):
+        said = command(file, '--tip-link', tip_link, '--rate', rate, '--delay', delay)
+        (found,) = re.findall(r'stable below (\S+) N/m', said)
+        assert float(found) == pytest.approx(float(expected), rel=0.02)
+    assert len(ROWS) == 7
 
 
 def test_the_largest_stiffness_of_the_tool_is_at_the_limit_of_sampling(command):
