@@ -1,6 +1,7 @@
 """What a client reads from diagnostics: silence, verdicts, counts that begin anew, and motions that were dropped."""
 
 import time
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 from support.nodes import graph as ros
@@ -141,6 +142,25 @@ def test_what_was_said_of_a_motion_before_ends_no_other():
 def test_stamps_that_go_back_end_a_motion():
     with pytest.raises(EndedError, match='went back'):
         motion_after(later(), status(), -2).check()
+
+
+@pytest.mark.parametrize(('late', 'words'), [(0.24, ''), (0.26, 'this process was late by 0.26 s')])
+def test_a_stream_that_is_late_ends_since_the_node_has_ended_it(monkeypatch, late, words):
+    clock, motion, sent = SimpleNamespace(now=100.0), motion_after(later(), status()), []
+    monkeypatch.setattr('robot_dynamics_ros.client.motion.time.monotonic', lambda: clock.now)
+    motion._states.arrived = motion._states.advanced = 100.0
+    motion._link.status.arrived = 100.0
+    motion._link.wait = lambda condition, timeout: None
+
+    def send():
+        sent.append(clock.now)
+        clock.now += late if len(sent) == 2 else 0.01
+        motion._states.stamp += 1
+
+    expected = pytest.raises(EndedError, match=words) if words else nullcontext()
+    with expected:
+        motion.repeat_until(7, send)
+    assert len(sent) == (2 if words else 5)
 
 
 def test_quaternions_and_angles_are_those_of_scipy():
