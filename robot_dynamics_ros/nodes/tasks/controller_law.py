@@ -74,6 +74,7 @@ class ControllerLaw:
         self._soft_limits: SoftLimits | None = None
         self._wrench: CommandedWrench | None = None
         self._place: HeldPose | None = None
+        self._frame = ''  # that of a Cartesian impedance
         self._limit: DelayedLimit | None = None
 
     def make(self) -> Law:
@@ -94,7 +95,8 @@ class ControllerLaw:
             self.target_poses.renew(node.value('impedance_frame'), speed, limits, self._farthest())
         else:
             self.target_poses.refuse()
-        self._wrench_input.renew(self._wrench, node.value('impedance_frame') or self._arm.robot.link_names[-1])
+        self._frame = node.value('impedance_frame') or self._arm.robot.link_names[-1]
+        self._wrench_input.renew(self._wrench, self._frame)
         self._stiffness_input.renew(self._stiffness, self._axes(), node.value('damping_ratio'))
         self.feedforward.reset()  # torques received before the activation are dropped
         source = self.feedforward if name == 'pd_feedforward' else None
@@ -166,6 +168,11 @@ class ControllerLaw:
             self._soft_limits.continue_from(before._soft_limits)
         if self._wrench and before._wrench:
             self._wrench.continue_from(before._wrench)
+        if self._place and before._place and before._place.is_guided:
+            if self._frame == before._frame:
+                self._place.continue_from(before._place)
+            else:
+                self._position.release()  # this frame was not guided there
         plan = before.follower.plan
         if plan is not None and plan.dropped is None and plan.leads and before.follower.rests:
             self._position.hold_at(before.desired[0])
@@ -262,8 +269,7 @@ class ControllerLaw:
     def _axes(self) -> str:
         """Return the frame whose axes the stiffness has."""
         names = self._arm.robot.link_names
-        local = self._node.value('impedance_frame') or names[-1]
-        return local if self._node.value('reference_frame') == 'local' else names[0]
+        return self._frame if self._node.value('reference_frame') == 'local' else names[0]
 
     def _adaptive(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, PeriodLimit]:
         """Return likewise those of the adaptive law, which begin at the payload in force."""

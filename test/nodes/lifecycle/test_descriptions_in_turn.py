@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
+from rclpy.parameter import Parameter
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
@@ -246,6 +247,22 @@ def test_wrenches_that_go_on_count_with_another_robot_unless_a_stop_came_before_
     for _ in range(10):
         assert push() == (pytest.approx(torque(0.0, UPRIGHT)) if stopped else pushed)
         process.spin(0.01)
+
+
+@pytest.mark.parametrize('frame', ['', 'ee_link'])
+def test_a_frame_that_was_guided_is_held_there_with_another_robot_and_another_frame_where_it_is(process, frame):
+    described = Described(process, TorqueController, **IMPEDANCE)
+    described.hold()
+    stiffness, guided = described.node.task.pipeline.law._stiffness, Q + 0.02
+    for k in (0.0, 300.0):
+        stiffness.K[5, 5], stiffness.G[5, 5] = k, np.sqrt(k)
+        before = torque_of(described.node, guided)
+    gravity = ROBOT.with_gravity(UPRIGHT).gravity_torque(guided)
+    assert np.abs(before - gravity).max() > 0.1
+    described.node.set_parameters([Parameter('impedance_frame', value=frame)])
+    described.say(STRONGER, described.server, described.node)
+    expected = gravity if frame else before
+    assert torque_of(described.node, guided) == pytest.approx(expected, abs=1e-6)
 
 
 def test_a_soft_limit_that_pushes_goes_on_with_another_robot(process):

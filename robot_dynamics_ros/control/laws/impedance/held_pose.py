@@ -107,6 +107,10 @@ class HeldPose:
         self._q.fill(np.nan)
         self.is_guided = False
 
+    def continue_from(self, before: 'HeldPose') -> None:
+        """Hold the same frame of another description of the arm where ``before`` does."""
+        self._pose[:], self._q[:], self.is_guided = before._pose, before._q, before.is_guided
+
     def write(self, q_hold, T, link_pose: Callable, T_d) -> None:
         """Write the pose into T_d (4, 4) for a frame at T (4, 4), and joints that are held at ``q_hold`` (n).
 
