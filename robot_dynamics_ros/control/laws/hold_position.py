@@ -16,6 +16,7 @@ class HoldPosition:
     position error, with which the feedback carries what the model does not contain (an arm heavier than its model would
     sink a little at every pause). After a pause it is measured again only where the pause was an ``INTERRUPTION``, or
     where a joint is further from it than the tolerance: the arm was moved meanwhile, and must not leap back.
+    Joints of an arm that was guided are expected where that has left them.
     """
 
     def __init__(
@@ -29,7 +30,7 @@ class HoldPosition:
 
         ``measured`` is called with the stamp (ns) of each state at which the position is measured.
         """
-        self.position = np.zeros(robot.nv)
+        self.position = self.expected = np.zeros(robot.nv)
         self._names, self._turn, self._report, self._measured = robot.joint_names, turns(robot), report, measured
         self._tolerance = tolerance or np.finfo(float).max
         self._holds = False
@@ -37,27 +38,32 @@ class HoldPosition:
 
     def release(self) -> None:
         """Hold no more: the next ``update`` measures the position."""
-        self._holds = False
+        self._holds, self.expected = False, self.position
 
     def hold_at(self, position: np.ndarray) -> None:
         """Hold at a position (n) that is not measured, until ``release``."""
         self.position[:] = position
-        self._holds = True
+        self._holds, self.expected = True, self.position
+
+    def guide(self, joints: np.ndarray) -> None:
+        """Expect the joints at ``joints`` (n), which another one writes, until the arm is held anew."""
+        self.expected = joints
 
     def continue_from(self, before: 'HoldPosition') -> None:
         """Hold where ``before`` does, of another description of the arm."""
         self.position[:], self._holds = before.position, before._holds
+        self.expected = self.position if before.expected is before.position else before.expected.copy()
         self.interruptions, self.displacements = before.interruptions, before.displacements
 
     def at(self, state: MeasuredState) -> np.ndarray | None:
-        """Return where the arm is held up to ``state``; None where it is not, or is not any more."""
+        """Return where the joints are held up to ``state``; None where they are not, or are not any more."""
         if self._holds and not (state.resumed and self._ends_after(state)):
-            return self.position
-        self._holds = False
+            return self.expected
+        self.release()
         return None
 
     def is_left(self, q: np.ndarray) -> bool:
-        """Return whether a joint of the arm at q (n) is further from the position than the tolerance."""
+        """Return whether a joint of the arm at q (n) is further from where it is expected than the tolerance."""
         return bool((self._distances(q) > self._tolerance).any())
 
     def update(self, state: MeasuredState) -> None:
@@ -85,8 +91,8 @@ class HoldPosition:
         return True
 
     def _distances(self, q: np.ndarray) -> np.ndarray:
-        """Return how far each joint of the arm at q (n) is from the position (n; rad, m)."""
-        return np.abs(nearest(self.position - q, self._turn))
+        """Return how far each joint of the arm at q (n) is from where it is expected (n; rad, m)."""
+        return np.abs(nearest(self.expected - q, self._turn))
 
     def report(self) -> dict[str, str]:
         """Return how often the position was measured again, as fields of the diagnostics."""

@@ -37,6 +37,8 @@ class Place(Protocol):
 
     is_guided: bool
     """Whether it may be elsewhere than where the joints are held."""
+    joints: np.ndarray
+    """Where the joints are then, (n,) rad or m."""
 
     @property
     def is_free(self) -> bool:
@@ -95,7 +97,7 @@ class JointSpaceLaw:
     @property
     def reference(self) -> np.ndarray | None:
         """Where the last torque holds or leads the arm, (n); None where it does so not in all directions."""
-        return None if self._may_be_guided else self.led
+        return None if self._place is not None and self._place.is_free else self.led
 
     @property
     def _may_be_guided(self) -> bool:
@@ -188,9 +190,7 @@ class JointSpaceLaw:
             self._held_end = plan
         if plan is not None and self._may_be_guided:
             plan.leads_nobody = True
-        self.led = self._hold_position.position
-        self._hold.torque(state.time, state.q, state.qd, self._hold_position.position, out=out)
-        return TORQUE
+        return self._hold_there(state, out)
 
     def _hold_at(self, state: MeasuredState, out: np.ndarray) -> Result:
         """Write the torque that holds the arm at the hold position."""
@@ -198,6 +198,11 @@ class JointSpaceLaw:
         self._held_end = None
         if self._feedforward is not None:
             self._watch(self._feedforward, state.stamp)
-        self.led = self._hold_position.position
+        return self._hold_there(state, out)
+
+    def _hold_there(self, state: MeasuredState, out: np.ndarray) -> Result:
         self._hold.torque(state.time, state.q, state.qd, self._hold_position.position, out=out)
+        if self._place is not None and self._place.is_guided:
+            self._hold_position.guide(self._place.joints)
+        self.led = self._hold_position.expected
         return TORQUE

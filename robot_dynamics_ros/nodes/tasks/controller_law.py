@@ -129,20 +129,16 @@ class ControllerLaw:
             # the thread that follows may have written it meanwhile
             return Leading(reference, measured, newest, stamp if follower.newest == stamp else None, lag)
         reference = np.zeros_like(self.desired)
-        if self._is_left(state.q):
+        if self._position.is_left(state.q):
             reference[:2] = state.q, state.qd
         else:
             reference[0] = following.led
         return Leading(reference, measured, newest, stamp)
 
     def _held_at(self, state: MeasuredState) -> np.ndarray | None:
-        """Return the position at which the frame is held; None where the joints have left it, or it was guided."""
+        """Return where the joints are held; None where they have left it, and the frame has not."""
         position = self._position.at(state)
-        return None if position is None or self._is_left(state.q) else position
-
-    def _is_left(self, q: np.ndarray) -> bool:
-        """Return whether the joints, at q (n), are not held where the hold position is."""
-        return self._position.is_left(q) or (self._place is not None and self._place.is_guided)
+        return None if position is None or self._position.is_left(state.q) else position
 
     @property
     def state(self) -> MeasuredState | None:

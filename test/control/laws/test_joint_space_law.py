@@ -50,21 +50,25 @@ def test_without_a_motion_every_law_holds_the_arm(law):
         assert one.feedforward.asked == []
 
 
-def test_the_joints_of_an_arm_that_may_have_been_guided_are_held_nowhere():
+def test_the_joints_of_an_arm_that_is_free_are_held_nowhere_and_of_one_that_was_guided_where_that_left_them():
     one = Controller()
     one.source.result = IDLE
     assert one.holds(HERE, resumed=True)
     assert one.law.reference.tolist() == HERE.tolist()
     for is_free, is_guided in ((True, False), (True, True), (False, True), (False, False)):
-        one.law._place = SimpleNamespace(is_free=is_free, is_guided=is_guided)
-        assert (one.law.reference is None) == (is_free or is_guided)
+        one.law._place = SimpleNamespace(is_free=is_free, is_guided=is_guided, joints=THERE.copy())
+        assert one.holds(HERE, q=THERE)
+        reference = one.law.reference
+        assert reference is None if is_free else reference.tolist() == (THERE if is_guided else HERE).tolist()
+        one.position.release()
+        one.position.hold_at(HERE)
 
 
 def test_at_its_end_a_frame_that_is_free_is_held_until_the_next_motion_which_does_not_begin_there():
     one = Controller('pd')  # without gravity, unlike the law that holds
     end, first, second = one.source.motion[0], *(SimpleNamespace(leads_nobody=False, due_since=0) for _ in range(2))
     one.source.rests, one.source.plan = True, first
-    one.law._place = place = SimpleNamespace(is_free=False, is_guided=False)
+    one.law._place = place = SimpleNamespace(is_free=False, is_guided=False, joints=THERE)
     assert not one.holds(end, q=THERE) and not first.leads_nobody
     place.is_free = True
     assert one.holds(end, q=THERE) and first.leads_nobody

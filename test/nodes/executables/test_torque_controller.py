@@ -187,28 +187,21 @@ def test_cartesian_impedance_follows_a_trajectory_and_holds_the_arm(graph, start
             assert_near(command(graph, at(start, t), q, qd), np.clip(torque, -ROBOT.limits.effort, ROBOT.limits.effort))
 
 
-def test_where_a_direction_of_a_cartesian_impedance_is_free_a_trajectory_begins_at_the_measured_state(graph, start):
-    """The arm may have been guided along it: a way from where it was held would carry it back."""
-    law, torque = CartesianImpedance(ROBOT, FREE_IMPEDANCE), np.zeros(6)
+@pytest.mark.parametrize('after_a_trajectory', [False, True])
+def test_a_trajectory_begins_where_the_arm_was_guided_to_and_carries_on(graph, start, after_a_trajectory):
+    """Along the free direction: a way from where it was held would carry it back. The others push as before."""
+    here = A + 0.01
     with graph.parameters(NODE, **OF_FREE_IMPEDANCE, **NO_ERROR_LIMITS):
         command(graph, start, A)
-        here = A + 0.1
-        graph.follow(NODE, ros.trajectory(NAMES, at(start, 0.1), (0.5, here, REST, REST), (9.0, here, REST, REST)))
-        law.torque(here, REST, (here, REST, REST), None, torque)
-        assert_near(command(graph, at(start, 0.1), here), torque)
-
-
-def test_where_a_direction_is_free_so_does_one_after_a_trajectory_that_has_ended(graph, start):
-    law, torque = CartesianImpedance(ROBOT, FREE_IMPEDANCE), np.zeros(6)
-    with graph.parameters(NODE, **OF_FREE_IMPEDANCE, **NO_ERROR_LIMITS):
-        command(graph, start, A)
-        graph.follow(NODE, ros.trajectory(NAMES, at(start, 0.1), (0.2, A, REST, REST), (0.4, A, REST, REST)))
-        for t in (0.1, 0.3, 0.6):
-            command(graph, at(start, t), A)
-        here = A + 0.1
-        graph.follow(NODE, ros.trajectory(NAMES, at(start, 0.7), (0.5, here, REST, REST), (9.0, here, REST, REST)))
-        law.torque(here, REST, (here, REST, REST), None, torque)
-        assert_near(command(graph, at(start, 0.7), here), torque)
+        if after_a_trajectory:
+            graph.follow(NODE, ros.trajectory(NAMES, at(start, 0.1), (0.2, A, REST, REST), (0.4, A, REST, REST)))
+            for t in (0.1, 0.3, 0.6):
+                command(graph, at(start, t), A)
+        held = command(graph, at(start, 0.65), here)
+        assert np.abs(held - ROBOT.gravity_torque(here)).max() > 0.8
+        graph.follow(NODE, ros.trajectory(NAMES, at(start, 0.7), (9.0, here, REST, REST), (10.0, here, REST, REST)))
+        led = command(graph, at(start, 0.7), here)
+    np.testing.assert_allclose(led, held + ROBOT.friction_torque(REST), rtol=0.0, atol=0.1)
 
 
 def test_the_spring_of_a_cartesian_impedance_pulls_no_more_strongly_than_at_its_limit(graph, start):

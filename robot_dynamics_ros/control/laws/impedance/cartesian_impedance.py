@@ -14,8 +14,8 @@ With a share of the joints' friction K e is (1 + a) K e, as ``rest_friction`` sa
 Directions without stiffness are free: an arm that is held may be guided along them, as ``held_pose`` says.
 
 N = 1 - M^-1 J' A^-1 J are the velocities that do not move the frame, where Kp and Kd of the joints act: the posture
-neither pushes the frame nor slows it. A + ``SLACK`` diag(A) + ``NO_MASS`` tr(A) stands for A there: where the frame
-can't move in some direction, the posture acts in that direction, too.
+neither pushes the frame nor slows it. With H = ``SLACK`` diag(A) + ``NO_MASS`` tr(A) and S = (A + H)^-1, S + S H S
+stands for A^-1 there: where the frame can't move in some direction, the posture acts in that direction, too.
 
 References
 ----------
@@ -54,18 +54,10 @@ REFERENCE_FRAMES = ('local_world_aligned', 'local')
 """Whose axes a stiffness has: those of the base, or those of the frame."""
 SLACK, NO_MASS = 1e-4, 1e-9
 """Shares of diag(A) and of tr A that are added to A for the null space."""
+LEAP = 1.0
+"""Largest distance of joints from where they are with the frame at its place, rad or m: nobody knows it beyond."""
 SOFTEST = 1e-10
 """Smallest eigenvalue of G' A G that counts, as a share of the largest one: below it damping grows no more."""
-
-
-@kernel
-def _at_most(farthest, e):
-    """Shorten rotation and translation in e (6; rad, m) to ``farthest`` (2; rad, m)."""
-    for part in range(2):
-        x, y, z = e[3 * part], e[3 * part + 1], e[3 * part + 2]
-        length = np.sqrt(x * x + y * y + z * z)
-        share = farthest[part] / length if length > farthest[part] else 1.0
-        e[3 * part], e[3 * part + 1], e[3 * part + 2] = share * x, share * y, share * z
 
 
 @kernel
@@ -114,24 +106,28 @@ def _impedance(
     D_0: Matrix, Kp: Vector, Kd: Vector, turn: Vector, farthest: Vector,
     ratio: float, local: bool, share: float, friction: Matrix,
     w: Matrix, largest: Vector, fastest: Vector, free: Vector, T: Matrix, T_d: Matrix, J: Matrix, M_inv: Matrix,
-    B: Matrix, A: Matrix, S: Matrix, V: Matrix, e: Vector, v: Vector, y: Vector, F: Vector,
-    de: Vector, tau_0: Vector, u: Vector, nothing: Vector,
+    B: Matrix, A: Matrix, S: Matrix, V: Matrix, e: Vector, v: Vector, y: Vector, F: Vector, away: Vector,
+    de: Vector, tau_0: Vector, u: Vector, nothing: Vector, joints: Vector,
     q: Vector, qd: Vector, q_desired: Vector, qd_desired: Vector, term: Vector, out: Vector,
 ) -> None:  # fmt: skip
     """Write out (n) = J' (K e + D J de + w + b) + N' (Kp e_q + Kd N de) + term (n); see the module.
 
     K follows K_d (6) as ``follow`` says, for the time ``elapsed`` (1; s), which is 0 afterwards. The wrench w (2, 6) is
     added to K e + D J de as ``add_wrench`` says; K is stiffer at rest as ``stiffer_at_rest`` says, for a ``share`` c of
-    ``friction`` (2, n).
+    ``friction`` (2, n). e is at most ``farthest`` (2; rad, m) along each axis. joints (n) becomes q + M^-1 J' A^-1 e,
+    where the joints are with the frame at T_d, nearly; ``LEAP`` away at most.
     Reads the poses T and T_d (4, 4) of the frame and of the desired one, J (6, n) and M_inv = M^-1 (n, n). J, K and D_0
-    (6, 6) are in the frame's axes where ``local``. B (6, n), A, S, V (6, 6), e, v, y, F (6), de, tau_0 and u (n)
+    (6, 6) are in the frame's axes where ``local``. B (6, n), A, S, V (6, 6), e, v, y, F, away (6), de, tau_0, u (n)
     are scratch; ``nothing`` (n) are zeros.
     """
     n = out.shape[0]
     pose_error(T, T_d, local, S, e)
     if elapsed[0] > 0.0:
         follow(K, G, K_d, rate, tank, taken, elapsed[0], e)
-    _at_most(farthest, e)
+    for row in range(6):
+        away[row] = e[row]
+        limit = farthest[0] if row < 3 else farthest[1]
+        e[row] = min(max(e[row], -limit), limit)
     # v = J de,  B = J M^-1,  A = B J'
     for k in range(n):
         de[k] = qd_desired[k] - qd[k]
@@ -180,15 +176,34 @@ def _impedance(
         for k in range(n):
             y[row] += J[row, k] * qd[k]
     add_wrench(w, largest, fastest, free, T, local, y, F)
-    # S = A^-1,  y = A^-1 v
+    # S = (A + H)^-1,  V = S + S H S
     trace = A[0, 0] + A[1, 1] + A[2, 2] + A[3, 3] + A[4, 4] + A[5, 5]
     for row in range(6):
-        A[row, row] += SLACK * A[row, row] + NO_MASS * trace
+        y[row] = SLACK * A[row, row] + NO_MASS * trace
+        A[row, row] += y[row]
     invert(A, S)
     for row in range(6):
-        y[row] = 0.0
         for column in range(6):
-            y[row] += S[row, column] * v[column]
+            V[row, column] = S[row, column]
+    for k in range(6):
+        for row in range(6):
+            for column in range(6):
+                V[row, column] += S[row, k] * y[k] * S[k, column]
+    # y = A^-1 v,  q + B' A^-1 e
+    for k in range(n):
+        u[k] = 0.0
+    for row in range(6):
+        y[row], x = 0.0, 0.0
+        for column in range(6):
+            y[row] += V[row, column] * v[column]
+            x += V[row, column] * away[column]
+        for k in range(n):
+            u[k] += B[row, k] * x
+    farthest_joint = LEAP
+    for k in range(n):
+        farthest_joint = max(farthest_joint, abs(u[k]))
+    for k in range(n):
+        joints[k] = q[k] + LEAP / farthest_joint * u[k]
     # tau_0 = Kp e_q + Kd N de,  N de = de - B' y
     for k in range(n):
         for row in range(6):
@@ -201,7 +216,7 @@ def _impedance(
             v[row] += B[row, k] * tau_0[k]
     for row in range(6):
         for column in range(6):
-            F[row] -= S[row, column] * v[column]
+            F[row] -= V[row, column] * v[column]
     for k in range(n):
         out[k] = tau_0[k] + term[k]
         for row in range(6):
@@ -226,7 +241,7 @@ class Impedance(NamedTuple):
     reference_frame : str
         'local_world_aligned': the axes of K and D_0 are those of the base; 'local': those of the frame.
     farthest : tuple of two floats
-        Rotation (rad) and distance (m) beyond which e grows no more; inf: no limit.
+        Rotation (rad) and distance (m) along each axis beyond which e grows no more; inf: no limit.
     soft_limits : SoftLimits, optional
         Springs before the position limits, which laws of the impedance share.
     wrench : CommandedWrench, optional
@@ -305,13 +320,13 @@ class CartesianImpedance:
         self._J = np.array(robot.jacobian(start, self.frame, self.reference_frame))
         self._M_inv = np.zeros((n, n))
         robot.prepare('mass_matrix_inverse', 'inverse_dynamics', 'gravity_torque')
-        six, square = np.zeros((4, 6)), np.zeros((3, 6, 6))
+        six, square = np.zeros((5, 6)), np.zeros((3, 6, 6))
         self._impedance = bound(
             _impedance,
             *(*K, D_0, Kp, Kd, turns(robot), farthest, float(ratio), is_local),
             *(float(impedance.rest_friction), friction_at_rest(robot, impedance.rest_friction, terms)),
             *(wrench.now, wrench.largest, wrench.fastest, wrench.free, self._T, self._T_d, self._J, self._M_inv),
-            *(np.zeros((6, n)), *square, *six, *np.zeros((4, n))),
+            *(np.zeros((6, n)), *square, *six, *np.zeros((4, n)), self._held.joints),
             then=(np.zeros(n),) * 6,
         )
         soft = impedance.soft_limits or SoftLimits(robot, [0.0], [0.0])

@@ -87,6 +87,8 @@ class HeldPose:
     ----------
     is_guided : bool
         Whether it may be another one than that of the joints that are held.
+    joints : ndarray, (n,)
+        Where the joints are with the frame at this pose, nearly; the law writes it.
     """
 
     def __init__(self, stiffness: Stiffness, joints: int, is_local: bool):
@@ -95,7 +97,7 @@ class HeldPose:
         self._is_other = bound(_is_other, self._q, then=(np.zeros(joints),))
         axes = stiffness.K, is_local, self._pose
         self._guide = bound(_guide, *axes, *scratch, then=(np.eye(4), np.eye(4)))
-        self.is_guided = False
+        self.is_guided, self.joints = False, np.zeros(joints)
 
     @property
     def is_free(self) -> bool:
@@ -109,7 +111,8 @@ class HeldPose:
 
     def continue_from(self, before: 'HeldPose') -> None:
         """Hold the same frame of another description of the arm where ``before`` does."""
-        self._pose[:], self._q[:], self.is_guided = before._pose, before._q, before.is_guided
+        self._pose[:], self._q[:], self.joints[:] = before._pose, before._q, before.joints
+        self.is_guided = before.is_guided
 
     def write(self, q_hold, T, link_pose: Callable, T_d) -> None:
         """Write the pose into T_d (4, 4) for a frame at T (4, 4), and joints that are held at ``q_hold`` (n).

@@ -127,10 +127,11 @@ class ImpedanceLimit:
         softest = np.maximum(SOFTEST * values[:, -1:], np.finfo(float).tiny)
         W = self._G @ vectors / np.sqrt(np.sqrt(np.maximum(values, softest)))[:, None]
         D = 2.0 * self._ratio * W @ np.swapaxes(W, 1, 2) + self._D_0
-        # N = 1 - M^-1 J' A^-1 J
+        # N = 1 - M^-1 J' (S + S H S) J
         diagonal = np.diagonal(A, axis1=1, axis2=2)
-        added = SLACK * diagonal + NO_MASS * diagonal.sum(axis=1, keepdims=True)
-        N = np.eye(self._robot.nv) - np.swapaxes(B, 1, 2) @ np.linalg.solve(A + added[:, None] * np.eye(6), J)
+        H = (SLACK * diagonal + NO_MASS * diagonal.sum(axis=1, keepdims=True))[:, None] * np.eye(6)
+        S = np.linalg.inv(A + H)
+        N = np.eye(self._robot.nv) - np.swapaxes(B, 1, 2) @ (S + S @ H @ S) @ J
         posture = np.swapaxes(N, 1, 2)
         return transposed @ self._K @ J + posture * self._Kp @ N, transposed @ D @ J + posture * self._Kd @ N, M_inverse
 

@@ -43,14 +43,16 @@ def textbook(arm, impedance, q, qd, desired):
     turn = Rotation.from_matrix(T_d[:3, :3] @ T[:3, :3].T).as_rotvec()
     angle = np.linalg.norm(turn)
     e = [2.0 * np.sin(0.5 * angle) / angle * turn, T_d[:3, 3] - T[:3, 3]]
-    e = [part * min(1.0, limit / np.linalg.norm(part)) for part, limit in zip(e, impedance.farthest, strict=True)]
     if impedance.reference_frame == 'local':
         e = [T[:3, :3].T @ part for part in e]
+    e = [np.clip(part, -limit, limit) for part, limit in zip(e, impedance.farthest, strict=True)]
     K = np.diag(impedance.stiffness)
     # the geometric mean of Lambda and K
     Lambda = np.linalg.inv(A)
     D = 2.0 * impedance.damping_ratio * np.real(Lambda @ sqrtm(A @ K)) + np.diag(impedance.damping)
-    N = np.eye(n) - M_inv @ J.T @ np.linalg.inv(A + np.diag(SLACK * np.diag(A) + NO_MASS * np.trace(A))) @ J
+    H = np.diag(SLACK * np.diag(A) + NO_MASS * np.trace(A))
+    S = np.linalg.inv(A + H)
+    N = np.eye(n) - M_inv @ J.T @ (S + S @ H @ S) @ J
     tau_0 = impedance.posture_stiffness * (q_d - q) + impedance.posture_damping * (N @ (qd_d - qd))
     force = K @ np.concatenate(e) + D @ J @ (qd_d - qd)
     return J.T @ force + N.T @ tau_0 + arm.inverse_dynamics(q, qd, qdd_d) + arm.friction_torque(qd_d)
