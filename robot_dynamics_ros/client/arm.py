@@ -12,7 +12,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.client import commands
-from robot_dynamics_ros.client.errors import RefusedError, UnavailableError
+from robot_dynamics_ros.client.errors import RefusedError
 from robot_dynamics_ros.client.link import PATIENCE
 from robot_dynamics_ros.client.motion import LATER, Motion
 from robot_dynamics_ros.client.node_status import Kind
@@ -112,7 +112,7 @@ class Arm:
             raise ArgumentError(f'stiffness: expected a FrameStiffness, got {stiffness!r:.80}')
         session, kind = self._session, Kind.STIFFNESS
         before = session.ready(kind, stiffness_input.TOPIC, WrenchStamped)
-        self._send(stiffness)
+        session.link.publish(stiffness_input.TOPIC, commands.stiffness_message(stiffness), kind, math.inf)
         session.said(Verdict(session.link, kind, before))
 
     @contextmanager
@@ -134,24 +134,25 @@ class Arm:
         ArgumentError
             For other letters, or no axis.
         RefusedError, UnavailableError
-            As ``stiffness``; after the block the stiffness is sent in any case.
+            As ``stiffness``. Whatever ends the block, the stiffness of these axes is sent again before.
         """
-        free = [_axes('translation', translation), _axes('rotation', rotation)]
-        if not np.any(free):
+        free = np.array([_axes('translation', translation), _axes('rotation', rotation)])
+        if not free.any():
             raise ArgumentError("translation, rotation: expected at least one axis, such as translation='xy'")
-        before = self.stiffness
-        self.stiffness = FrameStiffness(*np.where(free, 0.0, [before.translational, before.rotational]))
+        link = self._session.link
+        before = newest_status(link).wanted_stiffness
+        nothing = FrameStiffness(*np.zeros((2, 3)))
+
+        def again() -> FrameStiffness:
+            return before.of_axes(free, link.status.wanted_stiffness)
+
         try:
+            self.stiffness = nothing.of_axes(free, before)
             yield
-        finally:
-            # what is in force was rounded
-            largest = map(self._session.node.parameter, ('translational_stiffness', 'rotational_stiffness'))
-            again = FrameStiffness(*np.minimum([before.translational, before.rotational], list(largest)))
-            try:
-                self.stiffness = again
-            except UnavailableError:
-                self._send(again)
-                raise
+            self.stiffness = again()
+        except BaseException:
+            link.insist(stiffness_input.TOPIC, commands.stiffness_message(again()), Kind.STIFFNESS)
+            raise
 
     def move_to(self, pose, wait: bool = True) -> Reached | None:
         """Lead ``frame`` to a pose, with the speed limits of the node.
@@ -317,10 +318,6 @@ class Arm:
             yield counted
             # a wrench ends no motion that has begun before
             self._until = until if kind is Kind.WRENCH else -math.inf
-
-    def _send(self, stiffness: FrameStiffness) -> None:
-        message = commands.wrench_message(stiffness.translational, stiffness.rotational)
-        self._session.link.publish(stiffness_input.TOPIC, message, Kind.STIFFNESS, math.inf)
 
     def _finish(self, motion: Motion, way: int, longest: int) -> None:
         """Wait until the way has ended, in ns after its begin, and the joints rest, ``longest`` ns later at most."""

@@ -4,6 +4,7 @@ import numpy as np
 from geometry_msgs.msg import PoseStamped, TwistStamped, Vector3, WrenchStamped
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_dynamics_ros.client.values import FrameStiffness
 from robot_dynamics_ros.messages.joint_trajectory import trajectory_message
 
 
@@ -24,8 +25,13 @@ def twist_message(linear: np.ndarray, angular: np.ndarray, frame: str) -> TwistS
     return message
 
 
-def wrench_message(force: np.ndarray, torque: np.ndarray, frame: str = '') -> WrenchStamped:
-    """Return a force (3,), N, and a moment (3,), N m, in the axes of ``frame``; or a stiffness, N/m and N m/rad."""
+def stiffness_message(stiffness: FrameStiffness) -> WrenchStamped:
+    """Return a stiffness as a message in the axes that the node has."""
+    return wrench_message(stiffness.translational, stiffness.rotational, '')
+
+
+def wrench_message(force: np.ndarray, torque: np.ndarray, frame: str) -> WrenchStamped:
+    """Return a force (3,), N, and a moment (3,), N m, in the axes of ``frame``."""
     message = WrenchStamped()
     message.header.frame_id = frame
     message.wrench.force, message.wrench.torque = _vector(force), _vector(torque)

@@ -1,5 +1,6 @@
 """A client's place in the graph: context, node and thread of its own, and the newest messages of one arm."""
 
+import math
 import threading
 import time
 import uuid
@@ -162,7 +163,14 @@ class Link:
                 self.stops.know(STOP)
                 self._publishers[TRAJECTORY].publish(STOP)
         except GONE:
-            self._stop_anew()
+            self._publish_anew(TRAJECTORY, JointTrajectory, STOP)
+
+    def insist(self, topic: str, message, kind: Kind) -> None:
+        """Publish a message whatever was stopped, as ``stop`` does."""
+        try:
+            self.publish(topic, message, kind, math.inf)
+        except GONE:
+            self._publish_anew(topic, type(message), serialize_message(message))
 
     def is_in_graph(self) -> bool:
         """Return whether the node is there."""
@@ -175,14 +183,15 @@ class Link:
         names = {f'{it.node_namespace.rstrip("/")}/{it.node_name}' for it in there}
         return self.target in names and publisher.get_subscription_count() >= len(there)
 
-    def _stop_anew(self) -> None:
+    def _publish_anew(self, topic: str, kind, data: bytes) -> None:
+        """Publish ``data`` by another participant: the context of this one was shut down."""
         node = _node(*self._place)
         try:
-            publisher = node.create_publisher(JointTrajectory, TRAJECTORY, 10)
+            publisher = node.create_publisher(kind, topic, 10)
             deadline = time.monotonic() + PATIENCE
             while not self._is_received(node, publisher) and time.monotonic() < deadline:
                 time.sleep(0.01)
-            publisher.publish(STOP)
+            publisher.publish(data)
             time.sleep(LEAVING)
         finally:
             node.destroy_node()

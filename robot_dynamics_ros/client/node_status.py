@@ -82,13 +82,12 @@ class NodeStatus:
     @property
     def stiffness(self) -> FrameStiffness:
         """The stiffness in force; UnavailableError where the control law has none."""
-        parts = [
-            self._fields.get(key, '').split()
-            for key in ('translational stiffness in force, N/m', 'rotational stiffness in force, N m/rad')
-        ]
-        if not all(parts):
-            raise UnavailableError(f'control law {self._fields.get("control law", "unknown")!r} has no stiffness')
-        return FrameStiffness(*([float(number) for number in part] for part in parts))
+        return self._stiffness('in force')
+
+    @property
+    def wanted_stiffness(self) -> FrameStiffness:
+        """The stiffness that this one follows; UnavailableError likewise."""
+        return self._stiffness('wanted')
 
     @property
     def pushes(self) -> bool:
@@ -115,6 +114,13 @@ class NodeStatus:
         """Return the warning that several nodes publish one of ``topics``; '' for none."""
         found = (part for part in self.words.split('; ') if PUBLISHERS in part)
         return next((part for part in found if part.split(PUBLISHERS)[1].split(' ')[0] in topics), '')
+
+    def _stiffness(self, which: str) -> FrameStiffness:
+        keys = f'translational stiffness {which}, N/m', f'rotational stiffness {which}, N m/rad'
+        parts = [self._fields.get(key, '').split() for key in keys]
+        if not all(parts):
+            raise UnavailableError(f'control law {self._fields.get("control law", "unknown")!r} has no stiffness')
+        return FrameStiffness(*([float(number) for number in part] for part in parts))
 
     @property
     def _states(self) -> int:

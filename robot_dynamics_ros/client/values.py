@@ -61,6 +61,11 @@ class FrameStiffness:
         self.translational = validation.not_negative('translational', translational, (3,), 'N/m')
         self.rotational = validation.not_negative('rotational', rotational, (3,), 'N m/rad')
 
+    def of_axes(self, axes, others: 'FrameStiffness') -> 'FrameStiffness':
+        """Return this stiffness for ``axes`` (2, 3; bool, translation first), and that of ``others`` for all others."""
+        mine, other = ([it.translational, it.rotational] for it in (self, others))
+        return FrameStiffness(*np.where(axes, mine, other))
+
     def __repr__(self):
         """Return the numbers."""
         return f'FrameStiffness({self.translational.tolist()}, {self.rotational.tolist()})'

@@ -43,10 +43,13 @@ class StiffnessInput:
 
     def report(self) -> dict[str, str]:
         """Return stiffness, energy, and what became of messages, as fields of the diagnostics."""
-        stiffness, parts = self._stiffness, ['', '']
+        stiffness, parts, wanted = self._stiffness, ['', ''], ['', '']
         if stiffness is not None:
             parts = [' '.join(f'{k:.4g}' for k in part) for part in np.split(np.diagonal(stiffness.K), 2)]
+            wanted = [' '.join(map(repr, part.tolist())) for part in np.split(stiffness.wanted, 2)]
         return {
+            'rotational stiffness wanted, N m/rad': wanted[0],
+            'translational stiffness wanted, N/m': wanted[1],
             'rotational stiffness in force, N m/rad': parts[0],
             'translational stiffness in force, N/m': parts[1],
             'energy that stiffness may add, J': '' if stiffness is None else f'{stiffness.tank[0]:.3g}',

@@ -28,6 +28,7 @@ from robot_dynamics_ros.client import (
 )
 from robot_dynamics_ros.client import verdict as client_verdict
 from robot_dynamics_ros.client.link import Link
+from robot_dynamics_ros.client.node_status import NodeStatus
 from robot_dynamics_ros.client.session import Session
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 
@@ -204,6 +205,73 @@ def test_axes_are_free_in_a_block_and_hold_the_frame_where_it_is_after_it(graph,
         RefusedError, match='target_stiffness: rotational z: expected a stiffness above 0, got 0: no dam'
     ):
         arm.guide(rotation='z').__enter__()
+
+
+def wanted(graph):
+    """Return the translational stiffness that the node wants."""
+    fields = graph.diagnostics('torque_controller').fields
+    return [float(number) for number in fields['translational stiffness wanted, N/m'].split()]
+
+
+def test_blocks_in_turn_and_within_each_other_leave_the_stiffness_that_was_stated(graph, arm, monkeypatch):
+    arm.stiffness = FrameStiffness([700.0, 710.0, 720.0], [50.0] * 3)  # it is in force a second later
+    with arm.guide(translation='xy'):
+        with arm.guide(translation='z'):
+            assert wanted(graph) == [0.0, 0.0, 0.0]
+        assert wanted(graph) == [0.0, 0.0, 720.0]
+    with monkeypatch.context() as patch:
+        # it has not grown again by then
+        patch.setattr(NodeStatus, 'stiffness', property(lambda _: FrameStiffness([1.0] * 3, [1.0] * 3)))
+        with arm.guide(translation='xy'):
+            pass
+    assert wanted(graph) == [700.0, 710.0, 720.0]
+
+
+class Interrupt(BaseException):
+    """As Ctrl-C."""
+
+
+def test_a_call_that_is_interrupted_before_its_block_begins_frees_no_axes(graph, arm, monkeypatch):
+    arm.stiffness = FrameStiffness([700.0] * 3, [50.0] * 3)
+    said = Session.said
+
+    def interrupted(session, verdict, after=0.0):
+        said(session, verdict, after)
+        raise Interrupt
+
+    monkeypatch.setattr(Session, 'said', interrupted)
+    with pytest.raises(Interrupt):
+        arm.guide(translation='xy').__enter__()
+    monkeypatch.undo()
+    graph.until(lambda: wanted(graph) == [700.0] * 3, 'the stiffness')
+
+
+def test_a_node_that_does_not_answer_at_the_end_of_the_block_gets_the_stiffness(graph, arm, monkeypatch):
+    arm.stiffness = FrameStiffness([700.0] * 3, [50.0] * 3)
+
+    def guided():
+        with arm.guide(translation='xy'):
+            monkeypatch.setattr(Session, 'ready', unanswered)
+
+    def unanswered(*_):
+        raise UnavailableError('it does not answer')
+
+    with pytest.raises(UnavailableError, match='it does not answer'):
+        guided()
+    monkeypatch.undo()
+    graph.until(lambda: wanted(graph) == [700.0] * 3, 'the stiffness')
+
+
+def test_the_stiffness_is_sent_although_the_context_was_shut_down(graph):
+    def guided():
+        with Arm() as mine, mine.guide(translation='xy'):
+            mine._session.link.node.context.shutdown()
+
+    before = wanted(graph)
+    assert 0.0 not in before
+    with pytest.raises(ClientError):
+        guided()
+    graph.until(lambda: wanted(graph) == before, 'the stiffness')
 
 
 def test_a_stop_of_another_node_ends_the_motion(graph, arm, stops):
