@@ -35,6 +35,8 @@ LEAST = 1e-12
 """Damping that stays at the pose, with lengths in m."""
 FARTHEST = 0.5
 """Longest step of a joint, rad or m."""
+SINGULAR = 1e-3
+"""Ratio of the smallest and the largest singular value of J at a singular position."""
 SETTLED = 1e-7
 """Step of the posture, rad or m, below which it is reached."""
 
@@ -127,9 +129,11 @@ class InverseKinematics:
         ]
         limits = f', with {", ".join(at_limit)} at a position limit' if at_limit else ''
         angle, distance = 2.0 * math.asin(min(1.0, 0.5 * math.hypot(*e[:3]))), math.hypot(*e[3:])
+        values = np.linalg.svd(self._robot.jacobian(q, self.link), compute_uv=False)
+        singular = '; the arm is singular there, as a stretched one is: a trajectory of its joints leads away from it'
         return (
             f'{self.link!r} does not reach the pose: the nearest position that was found is {distance:.3g} m and '
-            f'{angle:.3g} rad away{limits}'
+            f'{angle:.3g} rad away{limits}{singular if values[-1] < SINGULAR * values[0] else ""}'
         )
 
 

@@ -105,7 +105,9 @@ class TargetPoses:
     def _led(self, now: int) -> Leading:
         leading = self._leading()
         if leading is None:
-            raise ArgumentError('the arm is not held yet: no joint state has come since the activation')
+            raise ArgumentError(
+                'the arm is not held yet: no torque was computed since the activation; see why on /diagnostics'
+            )
         silence = now - leading.newest
         if silence > LONGEST_GAP_NS:
             raise ArgumentError(f'no joint state has come for {silence * 1e-9:.3f} s')

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.control.law import Law, MeasuredState
 from robot_dynamics_ros.control.laws.acceleration_limits import acceleration_limits
@@ -45,6 +46,12 @@ OF_AXES = 'translational_stiffness', 'rotational_stiffness', 'translational_damp
 """Parameters with a number for each of three axes."""
 
 
+LOOSE = (
+    'damping: 0 for a joint; an arm of more than six joints moves on without its frame, and only friction brakes it: '
+    'state a damping of the posture'
+)
+
+
 def check_of_axes(name: str, values) -> None:
     """Raise ArgumentError unless there are three numbers of at least 0, or none is stated."""
     if list(values) != NOT_STATED or name not in OF_AXES[:2]:
@@ -75,6 +82,7 @@ class ControllerLaw:
         self._wrench: CommandedWrench | None = None
         self._place: HeldPose | None = None
         self._frame = ''  # that of a Cartesian impedance
+        self._loose = ''  # what nothing damps
         self._limit: DelayedLimit | None = None
 
     def make(self) -> Law:
@@ -196,7 +204,8 @@ class ControllerLaw:
         if self._adaptation:
             return self._adaptation.warnings()
         if self._stiffness:
-            return self._stiffness_input.warnings() + self._wrench_input.warnings()
+            loose = [self._loose] if self._loose else []
+            return loose + self._stiffness_input.warnings() + self._wrench_input.warnings()
         if self.fields['control law'] != 'pd_feedforward':
             return []
         return self.feedforward.warnings() + self._held.warnings(self.feedforward.producers.nodes)
@@ -223,17 +232,23 @@ class ControllerLaw:
             if list(values) == NOT_STATED:
                 raise ArgumentError(f'{parameter}: not stated; expected three numbers of at least 0')
             check_of_axes(parameter, values)
+        springs = [*of_axes['rotational_stiffness'], *of_axes['translational_stiffness']]
+        dampers = [*of_axes['rotational_damping'], *of_axes['translational_damping']]
+        n = arm.robot.nv
+        posture = [
+            validation.of_each_joint(gain, values, n, zero=True)
+            for gain, values in zip(('stiffness', 'damping'), gains, strict=True)
+        ]
+        self._loose = LOOSE if n > len(springs) and not posture[1].all() else ''
         distance, torque = node.value('soft_limit_distance'), node.value('soft_limit_torque')
         soft_limits = self._soft_limits = SoftLimits(arm.robot, distance, torque)
         largest = node.value('moment_limit'), node.value('force_limit')
-        springs = [*of_axes['rotational_stiffness'], *of_axes['translational_stiffness']]
-        dampers = [*of_axes['rotational_damping'], *of_axes['translational_damping']]
         may_be_free = [not k or d > 0.0 for k, d in zip(springs, dampers, strict=True)]
         free = any(may_be_free[:3]), any(may_be_free[3:])
         wrench = self._wrench = CommandedWrench(largest, self._speed()[::-1], node.value('wrench_ramp_time'), free)
         impedance = Impedance(
             springs,
-            *gains,
+            *posture,
             node.value('damping_ratio'),
             dampers,
             node.value('impedance_frame'),

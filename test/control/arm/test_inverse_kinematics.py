@@ -183,6 +183,17 @@ def test_a_pose_beyond_reach_says_how_far_it_is():
         InverseKinematics(AUBO).position(pose, BENT)
 
 
+def test_a_pose_in_the_lost_direction_of_a_stretched_arm_says_that_it_is_singular():
+    """5 cm along the arm, which no joint moves there."""
+    q = np.zeros(6)
+    pose = AUBO.link_pose(q, AUBO.link_names[-1])
+    pose[2, 3] -= 0.05
+    with pytest.raises(
+        ArgumentError, match=r' 0\.05 m and 0 rad away; the arm is singular there, as a stretched one is'
+    ):
+        InverseKinematics(AUBO).position(pose, q)
+
+
 @pytest.mark.parametrize(
     ('pose', 'start', 'culprit'),
     [

@@ -7,6 +7,7 @@ from support.matrices import matrix
 from support.nodes import graph as ros
 from support.nodes.feedforward import CONTROLLER as NODE
 from support.nodes.feedforward import NAMES, RATE_A, REST, ROBOT, A, B, at, command, send
+from support.robots.small_robots import seven_joints
 
 import numpy as np
 import pytest
@@ -428,6 +429,8 @@ def test_commands_are_in_the_order_of_command_joints(graph, start):
         ),
         ({**OF_IMPEDANCE, 'soft_limit_torque': [-1.0]}, 'soft_limit_torque: expected one finite number >= 0 or 6'),
         ({**OF_IMPEDANCE, 'impedance_frame': 'nose'}, "'nose'"),
+        ({**OF_IMPEDANCE, 'damping': [0.0] * 7}, 'damping: expected one finite number >= 0 or 6'),
+        ({**OF_IMPEDANCE, 'stiffness': [1.0] * 5}, 'stiffness: expected one finite number >= 0 or 6'),
         (
             {**OF_IMPEDANCE, 'rest_friction_share': 0.5, 'preset': 'franka'},
             'rest_friction_share: friction is no term of the compensation',
@@ -452,3 +455,12 @@ def test_a_node_with_a_wrong_parameter_is_not_configured_and_says_why(configured
 def test_what_is_out_of_range_is_refused_when_set(graph, name, value, culprit):
     with pytest.raises(ProcessError, match=culprit):
         graph.client.set_parameter(NODE, name, value)
+
+
+def test_an_arm_of_seven_joints_without_a_damping_of_its_posture_is_a_warning(configured, tmp_path):
+    file = tmp_path / 'seven.yaml'
+    file.write_text(seven_joints().to_yaml(), encoding='utf-8')
+    more = {'model': str(file), 'effort_limit': [50.0], 'stiffness': [0.0]}
+    for damping, said in (([0.0], True), ([1.0], False)):
+        node = configured(TorqueController, **OF_IMPEDANCE, **more, damping=damping)
+        assert ('damping: 0 for a joint; an arm of more than six' in ' '.join(node.task._warns())) is said, node.silence

@@ -30,6 +30,8 @@ from robot_dynamics_ros.robot import Robot
 
 LEAST_RATIO = 0.5
 """Of damping, from which on the limit of a stiffness is that of each softer one."""
+LEAST_SHARE = 0.05
+"""Of the largest eigenvalue, from which on a message names what damps."""
 FREE = 1e-9
 """Share of the largest damping below which a direction of the joints has none."""
 
@@ -64,9 +66,9 @@ class ImpedanceLimit:
         self._soft_limits, self._wrench = impedance.soft_limits, impedance.wrench
         self._at_rest = stiffest(impedance.rest_friction)
         q = lightest_configurations(robot, self._eigenvalues)
-        stiffness, damping, M_inverse = self._of_joints(q)
-        self._eigenvalue = float(_largest(damping, M_inverse).max())
-        self._in_all = float(self._eigenvalues(q).max())
+        stiffness, damping, _ = self._of_joints(q)
+        of_all = self._eigenvalues(q)
+        self._in_all, self._worst = float(of_all.max()), q[int(np.argmax(of_all))]
         if impedance.rest_friction and self._ratio:
             J = robot.jacobian(q, self._frame, self._reference_frame)
             damping = damping - np.swapaxes(J, 1, 2) @ self._D_0 @ J
@@ -80,31 +82,50 @@ class ImpedanceLimit:
         if period < self.period:
             return ''
         if self._spring == np.inf:
+            if ((self._Kp > 0.0) & (self._Kd == 0.0)).any():
+                return 'damping: a stiffness of a joint without damping is unstable at any rate; state both'
             return (
                 'damping_ratio: a stiffness without damping in its direction is unstable at any rate; choose 0.7, or '
                 'state translational_damping and rotational_damping'
             )
         rate = f'a rate above {1.0 / self.period:.4g} Hz'
-        if max(self._eigenvalue, self._spring) * period < LIMIT:
+        if self._in_all >= self._spring:
+            shares = self._shares()
+            said = ', '.join(f'{share:.0%} of it by {name}' for name, share in shares if share >= LEAST_SHARE)
             return (
-                f'soft_limit_torque, force_limit, moment_limit: at {1.0 / period:.4g} Hz damping times period over '
-                f'inertia is {period * self._in_all:.3g} with that of soft limits and of a wrench above the speed '
-                f'limits, and sampled control is unstable from {LIMIT:g} on; lower them, raise soft_limit_distance or '
-                f'the speed limits, or use {rate}'
-            )
-        if self._eigenvalue >= self._spring:
-            return (
-                f'translational_stiffness, rotational_stiffness: at {1.0 / period:.4g} Hz damping times period over '
-                f'inertia (largest eigenvalue of T M^-1 D) is {period * self._eigenvalue:.3g} for frame '
-                f'{self._frame!r}, and sampled control is unstable from {LIMIT:g} on; lower stiffness or '
-                f'damping_ratio, or use {rate}'
+                f'{shares[0][0]}: at {1.0 / period:.4g} Hz damping times period over inertia (largest eigenvalue of '
+                f'T M^-1 D) is {period * self._in_all:.3g} for frame {self._frame!r}, {said}; sampled control is '
+                f'unstable from {LIMIT:g} on; lower {shares[0][0]}, or use {rate}'
             )
         at_rest = f' (stiffness {self._at_rest:g} times for rest_friction_share)' if self._at_rest > 1.0 else ''
+        lower = 'lower rest_friction_share or the stiffness' if at_rest else 'lower the stiffness'
         return (
             f'damping_ratio: at {1.0 / period:.4g} Hz half of stiffness times period{at_rest} is '
             f'{0.5 * period * self._spring:.3g} of the damping for frame {self._frame!r}, and sampled control may be '
-            f'unstable from 1 on; raise the damping ratio, lower the stiffness, or use {rate}'
+            f'unstable from 1 on; raise the damping ratio, {lower}, or use {rate}'
         )
+
+    def _shares(self) -> list[tuple[str, float]]:
+        """Return the parameters that damp where the eigenvalue is largest, and their shares of it, largest first."""
+        _, (D_q,), (M_inverse,) = self._of_joints(self._worst[None])
+        J = self._robot.jacobian(self._worst, self._frame, self._reference_frame)
+        (N,) = self._projectors(J[None], M_inverse[None])
+        rotation, translation = np.split(J, 2)
+        parts = {
+            'translational_damping': translation.T @ self._D_0[3:, 3:] @ translation,
+            'rotational_damping': rotation.T @ self._D_0[:3, :3] @ rotation,
+            'damping': N.T * self._Kd @ N,
+        }
+        parts['translational_stiffness, rotational_stiffness, damping_ratio'] = D_q - sum(parts.values())
+        if self._wrench is not None:
+            J = self._robot.jacobian(self._worst, self._frame)
+            parts['force_limit, moment_limit'] = J.T * self._wrench.damping @ J
+        if self._soft_limits is not None:
+            parts['soft_limit_torque'] = np.diag(self._soft_limits.damping(M_inverse))
+        C = np.linalg.cholesky(M_inverse)
+        x = C @ np.linalg.eigh(C.T @ sum(parts.values()) @ C)[1][:, -1]
+        found = {name: float(x @ part @ x) for name, part in parts.items()}
+        return sorted(((name, part / sum(found.values())) for name, part in found.items()), key=lambda it: -it[1])
 
     def _eigenvalues(self, q: np.ndarray) -> np.ndarray:
         """Return the largest eigenvalue of M^-1 D_q (count,), 1/s, with all dampers, at positions (count, n)."""
@@ -127,13 +148,19 @@ class ImpedanceLimit:
         softest = np.maximum(SOFTEST * values[:, -1:], np.finfo(float).tiny)
         W = self._G @ vectors / np.sqrt(np.sqrt(np.maximum(values, softest)))[:, None]
         D = 2.0 * self._ratio * W @ np.swapaxes(W, 1, 2) + self._D_0
-        # N = 1 - M^-1 J' (S + S H S) J
-        diagonal = np.diagonal(A, axis1=1, axis2=2)
-        H = (SLACK * diagonal + NO_MASS * diagonal.sum(axis=1, keepdims=True))[:, None] * np.eye(6)
-        S = np.linalg.inv(A + H)
-        N = np.eye(self._robot.nv) - np.swapaxes(B, 1, 2) @ (S + S @ H @ S) @ J
+        N = self._projectors(J, M_inverse)
         posture = np.swapaxes(N, 1, 2)
         return transposed @ self._K @ J + posture * self._Kp @ N, transposed @ D @ J + posture * self._Kd @ N, M_inverse
+
+    def _projectors(self, J: np.ndarray, M_inverse: np.ndarray) -> np.ndarray:
+        """Return N (count, n, n) of the law for J (count, 6, n) and M^-1 (count, n, n)."""
+        B = J @ M_inverse
+        A = B @ np.swapaxes(J, 1, 2)
+        diagonal = np.diagonal(A, axis1=1, axis2=2)
+        # N = 1 - M^-1 J' (S + S H S) J
+        H = (SLACK * diagonal + NO_MASS * diagonal.sum(axis=1, keepdims=True))[:, None] * np.eye(6)
+        S = np.linalg.inv(A + H)
+        return np.eye(self._robot.nv) - np.swapaxes(B, 1, 2) @ (S + S @ H @ S) @ J
 
 
 def largest_stiffness(robot: Robot, stiffness, period: float, frame: str = '', ratio: float = 0.7) -> np.ndarray:

@@ -118,13 +118,13 @@ class Stiffness:
         axes = zip(AXES, wanted.tolist(), self._largest.tolist(), self._may_be_free, strict=True)
         for name, value, largest, may_be_free in axes:
             if value > largest:
-                raise ArgumentError(f'{name}: {value!r} is above {largest!r}, the largest that was stated')
+                raise ArgumentError(f'{name}: {value!r} is above {largest!r}, the largest ({name[:-2]}_stiffness)')
             if value < 0.0:
                 raise ArgumentError(f'{name}: expected a stiffness of at least 0, got {value:g}')
             if value == 0.0 < largest and not may_be_free:
                 raise ArgumentError(
-                    f'{name}: expected a stiffness above 0, got 0: no damping of its own is stated for this axis, and '
-                    'nothing would brake it'
+                    f'{name}: expected a stiffness above 0, got 0: {name[:-2]}_damping is 0 for this axis, and nothing '
+                    'would brake it'
                 )
         self.wanted[:] = wanted
         self.is_free = not wanted.all()

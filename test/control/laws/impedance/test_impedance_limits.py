@@ -7,6 +7,7 @@ import pytest
 
 from robot_dynamics_ros.control.laws.gain_limits import SamplingLimit
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import CartesianHold, Impedance
+from robot_dynamics_ros.control.laws.impedance.commanded_wrench import CommandedWrench
 from robot_dynamics_ros.control.laws.impedance.impedance_limits import LEAST_RATIO, ImpedanceLimit
 from robot_dynamics_ros.errors import ArgumentError
 
@@ -76,11 +77,38 @@ def test_without_stiffness_and_damping_every_period_is_within_the_limit():
 def test_a_fault_says_what_to_change():
     soft = ImpedanceLimit(AUBO, impedance_of(AUBO))
     assert soft.fault(0.99 * soft.period) == ''
-    assert "for frame 'wrist3_Link', and sampled control is unstable from 2 on" in soft.fault(1.01 * soft.period)
+    said = soft.fault(1.01 * soft.period)
+    assert said.startswith('translational_stiffness, rotational_stiffness, damping_ratio: at ')
+    assert " is 2.02 for frame 'wrist3_Link', 100% of it by translational_stiffness" in said
+    assert '; sampled control is unstable from 2 on; lower translational_stiffness, rotational_stiffness, da' in said
     lightly = ImpedanceLimit(AUBO.with_friction(viscous=0.0), impedance_of(AUBO, damping_ratio=0.01))
     assert 'raise the damping ratio' in lightly.fault(0.02)
     none = ImpedanceLimit(AUBO.with_friction(viscous=0.0), impedance_of(AUBO, damping_ratio=0.0))
     assert none.period == 0.0 and 'unstable at any rate' in none.fault(1e-6)
+
+
+@pytest.mark.parametrize(
+    ('more', 'culprit'),
+    [
+        ({'posture': (1.0, 9.0)}, 'damping'),
+        ({'damping': [0.0, 0.0, 0.0, 900.0, 900.0, 900.0]}, 'translational_damping'),
+        ({'damping': [9.0, 9.0, 9.0, 0.0, 0.0, 0.0]}, 'rotational_damping'),
+        ({'wrench': CommandedWrench((9.0, 0.0), (1.0, 1.0))}, 'force_limit, moment_limit'),
+    ],
+)
+def test_a_fault_names_what_damps_most(more, culprit):
+    limit = ImpedanceLimit(seven_joints(), impedance_of(seven_joints(), **more))
+    said = limit.fault(1.01 * limit.period)
+    assert (
+        said.startswith(f'{culprit}: at ') and f'% of it by {culprit}' in said and f'lower {culprit}, or use ' in said
+    )
+    # without it the limit is another one
+    assert ImpedanceLimit(seven_joints(), impedance_of(seven_joints())).period > 1.2 * limit.period
+
+
+def test_a_stiffness_of_the_posture_without_damping_is_named():
+    limit = ImpedanceLimit(seven_joints(), impedance_of(seven_joints(), posture=(5.0, 0.0)))
+    assert limit.fault(1e-4).startswith('damping: a stiffness of a joint without damping is unstable')
 
 
 def test_a_joint_without_inertia_is_refused():

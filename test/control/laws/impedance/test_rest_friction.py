@@ -104,6 +104,7 @@ def test_the_limit_of_sampling_counts_how_stiff_they_are_at_rest():
     assert limit.period < without.period
     said = limit.fault(1.01 * limit.period)
     assert ' half of stiffness times period (stiffness 9 times for rest_friction_share) is 1.01 of the dam' in said
+    assert '; raise the damping ratio, lower rest_friction_share or the stiffness, or use a rate above ' in said
 
 
 @pytest.mark.parametrize('arm', [AUBO, seven_joints()], ids=['six joints', 'seven joints'])

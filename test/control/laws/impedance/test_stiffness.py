@@ -234,10 +234,13 @@ def test_a_reference_that_moves_gives_no_energy_and_dampers_that_brake_the_arm_d
 @pytest.mark.parametrize(
     ('wanted', 'reason'),
     [
-        ([20.0, 30.0, 40.0, 500.0, 800.0, 1000.1], '^translational z: 1000.1 is above 1000.0, the largest'),
+        (
+            [20.0, 30.0, 40.0, 500.0, 800.0, 1000.1],
+            '^translational z: 1000.1 is above 1000.0, the largest .translational_stiffness',
+        ),
         (
             [20.0, 0.0, 40.0, 500.0, 800.0, 1000.0],
-            '^rotational y: expected a stiffness above 0, got 0: no damping of',
+            '^rotational y: expected a stiffness above 0, got 0: rotational_damping is 0',
         ),
         ([20.0, 30.0, 40.0, -1.0, 800.0, 1000.0], '^translational x: expected a stiffness of at least 0, got -1'),
         ([20.0, 30.0, np.nan, 1.0, 800.0, 1000.0], r'^stiffness\[2\]: nan is not finite'),
@@ -253,7 +256,9 @@ def test_a_wrong_one_is_refused_by_name_and_the_one_before_stays(wanted, reason)
 
 
 def test_a_free_axis_stays_free_and_a_matrix_as_it_is():
-    with pytest.raises(ArgumentError, match=r'^translational z: 1\.0 is above 0\.0'):
+    with pytest.raises(
+        ArgumentError, match=r'^translational z: 1\.0 is above 0\.0, the largest .translational_stiffness'
+    ):
         Stiffness([*LARGEST[:5], 0.0]).want([*LARGEST[:5], 1.0])
     Stiffness([*LARGEST[:5], 0.0]).want([*LARGEST[:5], 0.0])
     with pytest.raises(ArgumentError, match=r'^stiffness: a matrix stays as it is'):
