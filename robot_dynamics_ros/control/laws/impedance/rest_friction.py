@@ -59,7 +59,7 @@ def friction_at_rest(robot: Robot, share: float, terms) -> np.ndarray:
     elif robot.model.motor_coupling:
         reason = 'motors of this robot move several joints, and their friction is that of no joint'
     elif without:
-        reason = f'no Coulomb friction is stated for {without}; an actuator file has it (parameter actuators)'
+        reason = f'no Coulomb friction is stated for {without}; a URDF has it in <dynamics friction="">'
     if share and reason:
         raise ArgumentError(f'rest_friction_share: {reason}; or leave it at 0')
     return friction
