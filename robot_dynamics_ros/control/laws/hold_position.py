@@ -8,6 +8,9 @@ from robot_dynamics_ros.control.joints.continuous_joints import nearest, turns
 from robot_dynamics_ros.control.law import INTERRUPTION, MeasuredState
 from robot_dynamics_ros.robot import Robot
 
+KNOWN = 0.99
+"""Distance below which it is known where guiding has left a joint, rad or m."""
+
 
 class HoldPosition:
     """Position at which the arm is held, q_hold (n).
@@ -16,7 +19,8 @@ class HoldPosition:
     position error, with which the feedback carries what the model does not contain (an arm heavier than its model would
     sink a little at every pause). After a pause it is measured again only where the pause was an ``INTERRUPTION``, or
     where a joint is further from it than the tolerance: the arm was moved meanwhile, and must not leap back.
-    Joints of an arm that was guided are expected where that has left them.
+    Joints of an arm that was guided are expected where that has left them, and have moved in a pause if they are not
+    where they were before it.
     """
 
     def __init__(
@@ -31,6 +35,7 @@ class HoldPosition:
         ``measured`` is called with the stamp (ns) of each state at which the position is measured.
         """
         self.position = self.expected = np.zeros(robot.nv)
+        self._last = np.zeros(robot.nv)  # measured before a pause, where the arm was guided
         self._names, self._turn, self._report, self._measured = robot.joint_names, turns(robot), report, measured
         self._tolerance = tolerance or np.finfo(float).max
         self._holds = False
@@ -45,14 +50,15 @@ class HoldPosition:
         self.position[:] = position
         self._holds, self.expected = True, self.position
 
-    def guide(self, joints: np.ndarray) -> None:
-        """Expect the joints at ``joints`` (n), which another one writes, until the arm is held anew."""
-        self.expected = joints
+    def guide(self, joints: np.ndarray, q: np.ndarray) -> None:
+        """Expect joints that are measured at q (n) at ``joints`` (n), which another one writes, until a new hold."""
+        self.expected, self._last[:] = joints, q
 
     def continue_from(self, before: 'HoldPosition') -> None:
         """Hold where ``before`` does, of another description of the arm."""
         self.position[:], self._holds = before.position, before._holds
         self.expected = self.position if before.expected is before.position else before.expected.copy()
+        self._last[:] = before._last
         self.interruptions, self.displacements = before.interruptions, before.displacements
 
     def at(self, state: MeasuredState) -> np.ndarray | None:
@@ -64,7 +70,8 @@ class HoldPosition:
 
     def is_left(self, q: np.ndarray) -> bool:
         """Return whether a joint of the arm at q (n) is further from where it is expected than the tolerance."""
-        return bool((self._distances(q) > self._tolerance).any())
+        limit = min(self._tolerance, KNOWN) if self._is_guided else self._tolerance
+        return bool((self._distances(self.expected, q) > limit).any())
 
     def update(self, state: MeasuredState) -> None:
         """Take the measured position as the hold position when holding begins, or after a pause that has ended it."""
@@ -79,7 +86,7 @@ class HoldPosition:
         if state.pause > INTERRUPTION:
             self.interruptions += 1
             return True
-        distance = self._distances(state.q)
+        distance = self._distances(self._last if self._is_guided else self.position, state.q)
         k = int(np.argmax(distance))
         if distance[k] <= self._tolerance:
             return False
@@ -90,9 +97,13 @@ class HoldPosition:
         )
         return True
 
-    def _distances(self, q: np.ndarray) -> np.ndarray:
-        """Return how far each joint of the arm at q (n) is from where it is expected (n; rad, m)."""
-        return np.abs(nearest(self.expected - q, self._turn))
+    @property
+    def _is_guided(self) -> bool:
+        return self.expected is not self.position
+
+    def _distances(self, place: np.ndarray, q: np.ndarray) -> np.ndarray:
+        """Return how far each joint of the arm at q (n) is from a place (n; rad, m)."""
+        return np.abs(nearest(place - q, self._turn))
 
     def report(self) -> dict[str, str]:
         """Return how often the position was measured again, as fields of the diagnostics."""

@@ -203,6 +203,6 @@ class JointSpaceLaw:
     def _hold_there(self, state: MeasuredState, out: np.ndarray) -> Result:
         self._hold.torque(state.time, state.q, state.qd, self._hold_position.position, out=out)
         if self._place is not None and self._place.is_guided:
-            self._hold_position.guide(self._place.joints)
+            self._hold_position.guide(self._place.joints, state.q)
         self.led = self._hold_position.expected
         return TORQUE

@@ -84,3 +84,27 @@ def test_a_heavier_arm_does_not_sink_when_states_pause_four_times_a_second(model
     assert np.abs(alone - START).max() > 0.005  # the model does not hold it: the feedback carries the rest
     paused = held(model, 6, GAP)
     assert np.abs(paused[len(paused) // 2 :] - alone).max() < 0.2 * np.abs(alone - START).max()
+
+
+def test_joints_that_were_guided_have_moved_in_a_pause_by_what_was_measured_and_are_expected_where_that_left_them(
+    model,
+):
+    told, joints = [], np.array([1.8, 0.4])
+    position, state = HoldPosition(model, 0.5, told.append), MeasuredState(START.copy(), np.zeros(2))
+    position.update(state)
+    position.guide(joints, np.array([2.6, 0.4]))
+    state.resumed, state.pause, state.q[:] = True, 0.1, [2.7, 0.4]
+    # 0.1 rad in the pause; 0.9 from where they are expected
+    assert position.at(state) is joints and not told
+    assert position.is_left(state.q) and not position.is_left(np.array([2.2, 0.4]))
+    state.q[:] = [3.2, 0.4]
+    assert position.at(state) is None and len(told) == 1
+    position.update(state)
+    assert position.expected is position.position and position.position.tolist() == [3.2, 0.4]
+    # without a tolerance, too, it is not known further away than a radian
+    without = HoldPosition(model, 0.0, told.append)
+    without.hold_at(START)
+    assert not without.is_left(START + 2.0)
+    without.guide(joints, START)
+    far = np.array([1.0, 0.0])
+    assert without.is_left(joints + far) and not without.is_left(joints + 0.9 * far)

@@ -74,7 +74,9 @@ class ImpedanceLimit:
             damping = damping - np.swapaxes(J, 1, 2) @ self._D_0 @ J
         else:
             damping = damping + np.diag(robot.friction.viscous)
-        self._spring = self._at_rest * max(map(_largest_of_springs, stiffness, damping))
+        of_springs = np.array([*map(_largest_of_springs, stiffness, damping)])
+        k, self._spring = int(np.argmax(of_springs)), self._at_rest * float(of_springs.max())
+        self._is_posture = self._by_posture(q[k], stiffness[k], damping[k])
         self.period = min(LIMIT / each if each else np.inf for each in (self._in_all, self._spring))
 
     def fault(self, period: float) -> str:
@@ -82,8 +84,8 @@ class ImpedanceLimit:
         if period < self.period:
             return ''
         if self._spring == np.inf:
-            if ((self._Kp > 0.0) & (self._Kd == 0.0)).any():
-                return 'damping: a stiffness of a joint without damping is unstable at any rate; state both'
+            if self._is_posture:
+                return 'damping: a stiffness of joints without damping is unstable at any rate; state both'
             return (
                 'damping_ratio: a stiffness without damping in its direction is unstable at any rate; choose 0.7, or '
                 'state translational_damping and rotational_damping'
@@ -97,6 +99,12 @@ class ImpedanceLimit:
                 f'T M^-1 D) is {period * self._in_all:.3g} for frame {self._frame!r}, {said}; sampled control is '
                 f'unstable from {LIMIT:g} on; lower {shares[0][0]}, or use {rate}'
             )
+        if self._is_posture:
+            return (
+                f'damping: at {1.0 / period:.4g} Hz half of the stiffness of joints times period is '
+                f'{0.5 * period * self._spring:.3g} of their damping, and sampled control may be unstable from 1 on; '
+                f'raise damping, lower stiffness, or use {rate}'
+            )
         at_rest = f' (stiffness {self._at_rest:g} times for rest_friction_share)' if self._at_rest > 1.0 else ''
         lower = 'lower rest_friction_share or the stiffness' if at_rest else 'lower the stiffness'
         return (
@@ -104,6 +112,17 @@ class ImpedanceLimit:
             f'{0.5 * period * self._spring:.3g} of the damping for frame {self._frame!r}, and sampled control may be '
             f'unstable from 1 on; raise the damping ratio, {lower}, or use {rate}'
         )
+
+    def _by_posture(self, q: np.ndarray, stiffness: np.ndarray, damping: np.ndarray) -> bool:
+        """Return whether most of the stiffness is that of the posture where the damping is the least of it."""
+        J, M_inverse = self._robot.jacobian(q, self._frame, self._reference_frame), inverses(self._robot, q[None])[0]
+        (N,) = self._projectors(J[None], M_inverse[None])
+        values, vectors = np.linalg.eigh(damping)
+        if not values[-1] > 0.0:
+            return not self._K.any()
+        W = vectors / np.sqrt(np.maximum(values, FREE * values[-1]))
+        x = W @ np.linalg.eigh(W.T @ stiffness @ W)[1][:, -1]
+        return bool(2.0 * x @ (N.T * self._Kp @ N) @ x > x @ stiffness @ x)
 
     def _shares(self) -> list[tuple[str, float]]:
         """Return the parameters that damp where the eigenvalue is largest, and their shares of it, largest first."""

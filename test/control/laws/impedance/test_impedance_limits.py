@@ -106,9 +106,12 @@ def test_a_fault_names_what_damps_most(more, culprit):
     assert ImpedanceLimit(seven_joints(), impedance_of(seven_joints())).period > 1.2 * limit.period
 
 
-def test_a_stiffness_of_the_posture_without_damping_is_named():
+def test_a_posture_with_too_little_damping_is_named():
     limit = ImpedanceLimit(seven_joints(), impedance_of(seven_joints(), posture=(5.0, 0.0)))
-    assert limit.fault(1e-4).startswith('damping: a stiffness of a joint without damping is unstable')
+    assert limit.fault(1e-4).startswith('damping: a stiffness of joints without damping is unstable')
+    limit = ImpedanceLimit(seven_joints(), impedance_of(seven_joints(), posture=(50.0, 0.05)))
+    assert limit.fault(1.01 * limit.period).startswith('damping: at ')
+    assert '; raise damping, lower stiffness, or use a rate above ' in limit.fault(1.01 * limit.period)
 
 
 def test_a_joint_without_inertia_is_refused():
