@@ -66,7 +66,7 @@ class ImpedanceLimit:
         self._soft_limits, self._wrench = impedance.soft_limits, impedance.wrench
         self._at_rest = stiffest(impedance.rest_friction)
         q = lightest_configurations(robot, self._eigenvalues)
-        stiffness, damping, _ = self._of_joints(q)
+        stiffness, damping, M_inverse = self._of_joints(q)
         of_all = self._eigenvalues(q)
         self._in_all, self._worst = float(of_all.max()), q[int(np.argmax(of_all))]
         if impedance.rest_friction and self._ratio:
@@ -76,7 +76,7 @@ class ImpedanceLimit:
             damping = damping + np.diag(robot.friction.viscous)
         of_springs = np.array([*map(_largest_of_springs, stiffness, damping)])
         k, self._spring = int(np.argmax(of_springs)), self._at_rest * float(of_springs.max())
-        self._is_posture = self._by_posture(q[k], stiffness[k], damping[k])
+        self._is_posture = self._by_posture(q[k], stiffness[k], damping[k], M_inverse[k])
         self.period = min(LIMIT / each if each else np.inf for each in (self._in_all, self._spring))
 
     def fault(self, period: float) -> str:
@@ -113,9 +113,12 @@ class ImpedanceLimit:
             f'unstable from 1 on; raise the damping ratio, {lower}, or use {rate}'
         )
 
-    def _by_posture(self, q: np.ndarray, stiffness: np.ndarray, damping: np.ndarray) -> bool:
-        """Return whether most of the stiffness is that of the posture where the damping is the least of it."""
-        J, M_inverse = self._robot.jacobian(q, self._frame, self._reference_frame), inverses(self._robot, q[None])[0]
+    def _by_posture(self, q: np.ndarray, stiffness: np.ndarray, damping: np.ndarray, M_inverse: np.ndarray) -> bool:
+        """Return whether most of the stiffness is that of the posture where the damping is the least of it.
+
+        Matrices (n, n) are those at q (n).
+        """
+        J = self._robot.jacobian(q, self._frame, self._reference_frame)
         (N,) = self._projectors(J[None], M_inverse[None])
         values, vectors = np.linalg.eigh(damping)
         if not values[-1] > 0.0:

@@ -24,7 +24,7 @@ from robot_dynamics_ros.jit.decorators import kernel
 
 ROUNDING = 1e-12
 """Share of a matrix's largest number by which it may differ from a symmetric one without negative eigenvalues."""
-AXES = tuple(f'{part} {axis}' for part in ('rotational', 'translational') for axis in 'xyz')
+AXES = tuple((part, axis) for part in ('rotational', 'translational') for axis in 'xyz')
 EMPTY = 1e-3
 """Share of the energy limit up to which a tank counts as empty."""
 
@@ -116,15 +116,15 @@ class Stiffness:
         if self._is_matrix:
             raise ArgumentError('stiffness: a matrix stays as it is, expected six numbers at first')
         axes = zip(AXES, wanted.tolist(), self._largest.tolist(), self._may_be_free, strict=True)
-        for name, value, largest, may_be_free in axes:
+        for (part, axis), value, largest, may_be_free in axes:
             if value > largest:
-                raise ArgumentError(f'{name}: {value!r} is above {largest!r}, the largest ({name[:-2]}_stiffness)')
+                raise ArgumentError(f'{part} {axis}: {value!r} is above {largest!r}, the largest ({part}_stiffness)')
             if value < 0.0:
-                raise ArgumentError(f'{name}: expected a stiffness of at least 0, got {value:g}')
+                raise ArgumentError(f'{part} {axis}: expected a stiffness of at least 0, got {value:g}')
             if value == 0.0 < largest and not may_be_free:
                 raise ArgumentError(
-                    f'{name}: expected a stiffness above 0, got 0: {name[:-2]}_damping is 0 for this axis, and nothing '
-                    'would brake it'
+                    f'{part} {axis}: expected a stiffness above 0, got 0: {part}_damping is 0 for this axis, and '
+                    'nothing would brake it'
                 )
         self.wanted[:] = wanted
         self.is_free = not wanted.all()

@@ -93,6 +93,7 @@ def test_a_wrench_that_is_commanded_stays_as_it_is():
     np.testing.assert_allclose(*out, atol=1e-8)
 
 
+@pytest.mark.compiled  # long without
 def test_the_limit_of_sampling_counts_how_stiff_they_are_at_rest():
     """K_q of the second condition, by the derivative of the torque where the arm is where it is held."""
     law, out = CartesianHold(AUBO, impedance_of(AUBO, SHARE), terms=('friction',)), np.empty(6)
@@ -107,6 +108,7 @@ def test_the_limit_of_sampling_counts_how_stiff_they_are_at_rest():
     assert '; raise the damping ratio, lower rest_friction_share or the stiffness, or use a rate above ' in said
 
 
+@pytest.mark.compiled  # long without
 @pytest.mark.parametrize('arm', [AUBO, seven_joints()], ids=['six joints', 'seven joints'])
 def test_below_the_limit_it_is_stable_without_any_friction_for_softer_springs_too(arm):
     """The exact step of a sampled arm at rest, at 30 positions for each stiffness."""
@@ -122,6 +124,7 @@ def test_below_the_limit_it_is_stable_without_any_friction_for_softer_springs_to
                 assert np.abs(np.linalg.eigvals(np.block(list(rows)))).max() < 1.0 + 1e-9
 
 
+@pytest.mark.compiled  # long without
 def test_only_the_damping_ratio_counts_against_springs_that_are_stiffer_at_rest():
     alone = ImpedanceLimit(AUBO.with_friction(viscous=0.0), impedance_of(AUBO, SHARE))
     damped = ImpedanceLimit(AUBO, impedance_of(AUBO, SHARE, damping=np.full(6, 5.0)))
