@@ -26,7 +26,7 @@ from robot_dynamics_ros.nodes.inputs import stiffness_input, target_poses, traje
 from robot_dynamics_ros.robot import Robot
 
 SETTLING = 2_000_000_000
-"""Time in which an arm comes to rest after a way, ns."""
+"""Longest time between the end of a motion and joints that rest, ns."""
 LONGEST = 86400.0
 """Duration of a motion or wrench, s."""
 JOINED = 10_000_000_000
@@ -167,7 +167,7 @@ class Arm:
         Returns
         -------
         Reached or None
-            What is left between the measured frame and the pose, in m and rad; None without ``wait``.
+            Distance (m) and angle (rad) between the measured frame and the pose; None without ``wait``.
 
         Raises
         ------

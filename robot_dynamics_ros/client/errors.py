@@ -4,7 +4,7 @@ from robot_dynamics_ros.errors import InputError
 
 
 class ClientError(InputError, RuntimeError):
-    """Base of what a client raises about its node; the message has the node's own words where it has said any."""
+    """Base of a client's errors about its node; the message quotes the node's diagnostics where there are any."""
 
 
 class UnavailableError(ClientError):

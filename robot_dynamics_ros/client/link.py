@@ -27,7 +27,7 @@ from robot_dynamics_ros.nodes.inputs.trajectory_input import TOPIC as TRAJECTORY
 from robot_dynamics_ros.nodes.process.discovery import use_profiles
 
 PATIENCE = 5.0
-"""Time in which whatever exists in the graph is discovered and has said something, s."""
+"""Longest time until a node in the graph is discovered and its diagnostics have come, s."""
 LEAVING = 0.1
 """Time between a stop and the end of the participant, s: acknowledgements would take up to 3 s."""
 STOP = serialize_message(JointTrajectory())
@@ -81,7 +81,7 @@ class Link:
         self.node.context.try_shutdown()
 
     def subscribe(self, kind, topic: str, callback: Callable, qos: QoSProfile | int, **options):
-        """Call ``callback(message)`` in the thread of the link; what it raises ends each ``wait``."""
+        """Call ``callback(message)`` in the thread of the link; after an exception in it each ``wait`` raises."""
 
         def guarded(message) -> None:
             try:
@@ -129,7 +129,7 @@ class Link:
         return found
 
     def await_subscription(self, topic: str, kind) -> None:
-        """Wait until the node receives what is published on ``topic``; UnavailableError where it does not."""
+        """Wait until the node subscribes to ``topic``; UnavailableError where it does not."""
         publisher = self.publisher(topic, kind)
         began = time.monotonic()
         while not self._is_received(self.node, publisher):
@@ -178,7 +178,7 @@ class Link:
         return self.target in {f'{namespace.rstrip("/")}/{name}' for name, namespace in there}
 
     def _is_received(self, node: Node, publisher) -> bool:
-        """Return whether the node at the other end receives what a publisher of ``node`` sends, and all others do."""
+        """Return whether the target is matched with a publisher of ``node``, and so are all other subscriptions."""
         there = node.get_subscriptions_info_by_topic(publisher.topic_name)
         names = {f'{it.node_namespace.rstrip("/")}/{it.node_name}' for it in there}
         return self.target in names and publisher.get_subscription_count() >= len(there)

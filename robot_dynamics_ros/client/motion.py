@@ -32,7 +32,7 @@ LATER = 50_000_000
 
 
 class Motion:
-    """Looks whether a motion goes on that began after the status ``before``; times are stamps of joint states, ns."""
+    """Checks that a motion continues that began after the status ``before``; times are stamps of joint states, ns."""
 
     def __init__(self, link: Link, states: MeasuredStates, before: NodeStatus, called: float):
         """Begin now; a stop counts since the call, ``called`` (steady, s)."""

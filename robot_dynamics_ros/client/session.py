@@ -30,7 +30,7 @@ class Session:
     """``link`` to the node, the ``node`` with its parameters, and the newest joint ``states``."""
 
     def __init__(self, name: str, namespace: str, arguments: Sequence[str]):
-        """Join the graph and load the robot of the node; UnavailableError says what is missing."""
+        """Join the graph and load the robot of the node; UnavailableError names what is missing."""
         self.link = Link(name, namespace, arguments)
         self._has_warned = False
         try:

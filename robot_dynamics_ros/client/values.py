@@ -1,4 +1,4 @@
-"""What an arm and its client exchange: states, what is left of a motion, a stiffness."""
+"""Values of a client: a joint state, the error at the end of a motion, a stiffness."""
 
 import math
 from typing import NamedTuple

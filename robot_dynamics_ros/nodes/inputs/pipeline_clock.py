@@ -1,4 +1,4 @@
-"""Clock of what the hot path does: ROS time, and the time that passes for the arm."""
+"""Clock of the hot path: ROS time, and the time that passes for the arm."""
 
 import time
 from collections.abc import Callable

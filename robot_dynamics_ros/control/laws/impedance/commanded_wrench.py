@@ -152,7 +152,7 @@ class CommandedWrench:
         self.now.fill(0.0)
 
     def continue_from(self, before: 'CommandedWrench') -> None:
-        """Go on with the wrench of another description of the arm, reduced to what is the largest now."""
+        """Take over the wrench of another description of the arm, limited to the largest one of this."""
         self._until = before._until
         for mine, other in ((self._wanted, before._wanted), (self.now, before.now)):
             for part, largest in ((slice(3), self.largest[0]), (slice(3, 6), self.largest[1])):

@@ -13,7 +13,7 @@ from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness
 class ImpedanceLaw(WrappingLaw):
     """A control law whose impedances share a stiffness, soft limits and a wrench.
 
-    Time passes where the arm gets a torque. What it has not seen goes on as in one period.
+    Ramps advance only with a torque. After states without one they advance by one period.
     """
 
     def __init__(self, law: Law, stiffness: Stiffness, soft_limits: SoftLimits, wrench: CommandedWrench):
