@@ -28,16 +28,27 @@ def fma(x, y, z):
 
 def with_fused_multiply_adds(function: FunctionType) -> FunctionType:
     """Return ``function`` with every sum of a product replaced by ``fma``, except in indices."""
-    path, line = function.__code__.co_filename, function.__code__.co_firstlineno
+    path = function.__code__.co_filename
     made: dict[str, Any] = {}
     with _LOCKS.setdefault(os.getpid(), threading.Lock()):
-        definition = _Fusion().visit(_definitions(path)[line])
+        definition = fused(definition_of(function))
         # def maker(fma): def function...; return function - fma is then a closure variable of this function only
         maker: Any = ast.parse('def maker(fma): pass')
         maker.body[0].body = [definition, ast.Return(ast.Name(definition.name, ast.Load()))]
         code = compile(ast.fix_missing_locations(maker), path, 'exec')
     exec(code, function.__globals__, made)
     return made['maker'](fma)
+
+
+def definition_of(function: FunctionType) -> ast.FunctionDef:
+    """Return the syntax of a function of a module, without decorators."""
+    code = function.__code__
+    return _definitions(code.co_filename)[code.co_firstlineno]
+
+
+def fused(definition: ast.FunctionDef) -> ast.FunctionDef:
+    """Return a definition with every sum of a product replaced by ``fma``, except in indices."""
+    return _Fusion().visit(copy.deepcopy(definition))
 
 
 @functools.cache

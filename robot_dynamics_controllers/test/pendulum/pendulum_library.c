@@ -70,237 +70,190 @@ static bool inverse_dynamics(
     return pendulum_inverse_dynamics(q, qd, qdd, &own, tau);
 }
 
-/* Kernel friction.add_joint_friction. */
+static double larger(double a, double b)
+{
+    return b > a ? b : a;
+}
+
+/* friction.friction_of */
+static double friction_of(
+    double viscous, double coulomb, double offset, double transition, double stribeck, double stribeck_velocity, double load, double quadratic, double qd, double tau)
+{
+    double magnitude = 0;
+    double speed = 0;
+    double level = 0;
+    double slope = 0;
+    magnitude = sqrt(tau * tau);
+    speed = qd / stribeck_velocity;
+    level = fma(load, magnitude, coulomb) + (stribeck / fma(speed, speed, 1.0));
+    slope = fma(quadratic, sqrt(qd * qd), viscous);
+    return fma(slope, qd, level * (qd / sqrt(fma(qd, qd, transition * transition)))) + offset;
+}
+
+/* friction.joint_friction */
+static double joint_friction(
+    const double friction[8], int i, double qd, double tau)
+{
+    return friction_of(friction[1 * (0) + i], friction[1 * (1) + i], friction[1 * (2) + i], friction[1 * (3) + i], friction[1 * (4) + i], friction[1 * (5) + i], friction[1 * (6) + i], friction[1 * (7) + i], qd, tau);
+}
+
+/* friction.add_joint_friction */
 static void add_joint_friction(
     const double friction[8], const double qd[1], const double tau[1], double torque[1])
 {
-    const double friction_0 = friction[0];
-    const double friction_1 = friction[1];
-    const double friction_2 = friction[2];
-    const double friction_3 = friction[3];
-    const double friction_4 = friction[4];
-    const double friction_5 = friction[5];
-    const double friction_6 = friction[6];
-    const double friction_7 = friction[7];
-    const double qd_0 = qd[0];
-    const double tau_0 = tau[0];
-    const double torque_0 = torque[0];
-    const double t11 = tau_0 * tau_0;
-    const double t12 = sqrt(t11);
-    const double t13 = qd_0 / friction_5;
-    const double t14 = fma(friction_6, t12, friction_1);
-    const double t15 = fma(t13, t13, 1.0);
-    const double t16 = friction_4 / t15;
-    const double t17 = t14 + t16;
-    const double t18 = qd_0 * qd_0;
-    const double t19 = sqrt(t18);
-    const double t20 = fma(friction_7, t19, friction_0);
-    const double t21 = friction_3 * friction_3;
-    const double t22 = fma(qd_0, qd_0, t21);
-    const double t23 = sqrt(t22);
-    const double t24 = qd_0 / t23;
-    const double t25 = t17 * t24;
-    const double t26 = fma(qd_0, t20, t25);
-    const double t27 = friction_2 + t26;
-    const double t28 = torque_0 + t27;
-    torque[0] = t28;
+    for (int i = 0; i < 1; ++i) {
+        torque[i] = torque[i] + joint_friction(friction, i, qd[i], tau[i]);
+    }
 }
 
-/* Kernel joint_feedback.joint_feedback. */
+/* joint_feedback.joint_feedback */
 static void joint_feedback(
     const double Kp[1], const double Kd[1], const double turn[1], const double q[1], const double qd[1], const double q_desired[1], const double qd_desired[1], const double term[1], double torque[1])
 {
-    const double Kd_0 = Kd[0];
-    const double Kp_0 = Kp[0];
-    const double q_0 = q[0];
-    const double q_desired_0 = q_desired[0];
-    const double qd_0 = qd[0];
-    const double qd_desired_0 = qd_desired[0];
-    const double term_0 = term[0];
-    const double turn_0 = turn[0];
-    const double t9 = q_desired_0 - q_0;
-    const bool t10 = 0.0 < turn_0;
-    const double t11 = t10 ? turn_0 : 1.0;
-    const double t12 = t9 / t11;
-    const double t13 = t12 + 6755399441055744.0;
-    const double t14 = t13 + -6755399441055744.0;
-    const double t16 = -turn_0;
-    const double t17 = fma(t16, t14, t9);
-    const double t18 = qd_desired_0 - qd_0;
-    const double t19 = Kd_0 * t18;
-    const double t20 = fma(Kp_0, t17, t19);
-    const double t21 = term_0 + t20;
-    torque[0] = t21;
+    double nearest = 0;
+    double e = 0;
+    double turns = 0;
+    nearest = 6755399441055744.0;
+    for (int i = 0; i < 1; ++i) {
+        e = q_desired[i] - q[i];
+        turns = ((e / ((turn[i] > 0.0) ? turn[i] : 1.0)) + nearest) - nearest;
+        e = fma(-turns, turn[i], e);
+        torque[i] = fma(Kp[i], e, Kd[i] * (qd_desired[i] - qd[i])) + term[i];
+    }
 }
 
-/* Kernel payload_blending.corner_weights. */
+/* payload_blending.corner_weights */
 static void corner_weights(
     double payload_share, double gravity_share, double weights[4])
 {
-    const double gravity_share_0 = gravity_share;
-    const double payload_share_0 = payload_share;
-    const double t6 = -payload_share_0;
-    const double t7 = t6 + 1.0;
-    const double t8 = -gravity_share_0;
-    const double t9 = t8 + 1.0;
-    const double t10 = t7 * t9;
-    const double t11 = gravity_share_0 * t7;
-    const double t12 = payload_share_0 * t9;
-    const double t13 = payload_share_0 * gravity_share_0;
-    weights[0] = t10;
-    weights[1] = t11;
-    weights[2] = t12;
-    weights[3] = t13;
+    weights[0] = (1.0 - payload_share) * (1.0 - gravity_share);
+    weights[1] = (1.0 - payload_share) * gravity_share;
+    weights[2] = payload_share * (1.0 - gravity_share);
+    weights[3] = payload_share * gravity_share;
 }
 
-/* Kernel payload_blending.add_share. */
+/* payload_blending.add_share */
 static void add_share(
     double weight, const double term[1], double torque[1])
 {
-    const double term_0 = term[0];
-    const double torque_0 = torque[0];
-    const double weight_0 = weight;
-    const double t3 = fma(weight_0, term_0, torque_0);
-    torque[0] = t3;
+    for (int k = 0; k < 1; ++k) {
+        torque[k] = fma(weight, term[k], torque[k]);
+    }
 }
 
-/* Kernel torque_transitions.fade_in. */
+/* torque_transitions.advance */
+static double advance(
+    double progress[2], double elapsed)
+{
+    progress[0] = (progress[0] < 0.0) ? 0.0 : (progress[0] + elapsed);
+    return progress[0] / progress[1];
+}
+
+/* torque_transitions.fade_in */
 static void fade_in(
     const double last[1], double progress[2], double torque[1], double elapsed)
 {
-    const double elapsed_0 = elapsed;
-    const double last_0 = last[0];
-    const double progress_0 = progress[0];
-    const double progress_1 = progress[1];
-    const double torque_0 = torque[0];
-    const bool t5 = progress_0 < 0.0;
-    const double t6 = progress_0 + elapsed_0;
-    const double t7 = t5 ? 0.0 : t6;
-    const double t8 = t7 / progress_1;
-    const bool t9 = t7 < progress_1;
-    const double t10 = torque_0 - last_0;
-    const double t11 = fma(t8, t10, last_0);
-    const double t12 = t9 ? t11 : torque_0;
-    progress[0] = t7;
-    torque[0] = t12;
+    double share = 0;
+    bool is_under_way = false;
+    double blended = 0;
+    share = advance(progress, elapsed);
+    is_under_way = progress[0] < progress[1];
+    for (int k = 0; k < 1; ++k) {
+        blended = fma(share, torque[k] - last[k], last[k]);
+        torque[k] = (is_under_way) ? blended : torque[k];
+    }
 }
 
-/* Kernel torque_transitions.begin_transition. */
+/* torque_transitions.begin_transition */
 static void begin_transition(
     const double last[1], const double torque[1], double duration, double difference[1], double progress[2])
 {
-    const double duration_0 = duration;
-    const double last_0 = last[0];
-    const double progress_0 = progress[0];
-    const double progress_1 = progress[1];
-    const double torque_0 = torque[0];
-    const double t6 = last_0 - torque_0;
-    const bool t7 = progress_0 < 0.0;
-    const double t8 = t7 ? 0.0 : progress_0;
-    const double t9 = progress_1 - t8;
-    const bool t10 = duration_0 < t9;
-    const double t11 = t10 ? t9 : duration_0;
-    difference[0] = t6;
+    for (int k = 0; k < 1; ++k) {
+        difference[k] = last[k] - torque[k];
+    }
+    progress[1] = larger(duration, progress[1] - larger(progress[0], 0.0));
     progress[0] = -1.0;
-    progress[1] = t11;
 }
 
-/* Kernel torque_transitions.transition. */
+/* torque_transitions.transition */
 static void transition(
     const double difference[1], double progress[2], double torque[1], double elapsed)
 {
-    const double difference_0 = difference[0];
-    const double elapsed_0 = elapsed;
-    const double progress_0 = progress[0];
-    const double progress_1 = progress[1];
-    const double torque_0 = torque[0];
-    const bool t5 = progress_0 < 0.0;
-    const double t6 = progress_0 + elapsed_0;
-    const double t7 = t5 ? 0.0 : t6;
-    const double t8 = t7 / progress_1;
-    const double t9 = -t8;
-    const double t10 = t9 + 1.0;
-    const bool t11 = t7 < progress_1;
-    const double t12 = fma(difference_0, t10, torque_0);
-    const double t13 = t11 ? t12 : torque_0;
-    progress[0] = t7;
-    torque[0] = t13;
+    double left = 0;
+    bool is_under_way = false;
+    double changed = 0;
+    left = 1.0 - advance(progress, elapsed);
+    is_under_way = progress[0] < progress[1];
+    for (int k = 0; k < 1; ++k) {
+        changed = fma(left, difference[k], torque[k]);
+        torque[k] = (is_under_way) ? changed : torque[k];
+    }
 }
 
-/* Kernel torque_transitions.ramp_to_zero. */
+/* torque_transitions.ramp_to_zero */
 static double ramp_to_zero(
     const double initial[1], double progress[2], double torque[1], double elapsed)
 {
-    const double elapsed_0 = elapsed;
-    const double initial_0 = initial[0];
-    const double progress_0 = progress[0];
-    const double progress_1 = progress[1];
-    const bool t5 = progress_0 < 0.0;
-    const double t6 = progress_0 + elapsed_0;
-    const double t7 = t5 ? 0.0 : t6;
-    const double t8 = t7 / progress_1;
-    const double t9 = -t8;
-    const double t10 = t9 + 1.0;
-    const bool t11 = 0.0 < t10;
-    const double t12 = t11 ? t10 : 0.0;
-    const double t13 = initial_0 * t12;
-    progress[0] = t7;
-    torque[0] = t13;
-    return t12;
+    double left = 0;
+    left = larger(0.0, 1.0 - advance(progress, elapsed));
+    for (int k = 0; k < 1; ++k) {
+        torque[k] = left * initial[k];
+    }
+    return left;
 }
 
-/* Kernel torque_limits.limit_effort. */
+/* choices.is_finite */
+static bool is_finite(
+    double x)
+{
+    return fabs(x) <= 1.7976931348623157e+308;
+}
+
+/* torque_limits.limit_effort */
 static double limit_effort(
     const double effort_limit[1], double limited[1], double torque[1])
 {
-    const double effort_limit_0 = effort_limit[0];
-    const double torque_0 = torque[0];
-    const double t3 = fabs(torque_0);
-    const bool t4 = t3 <= 1.7976931348623157e+308;
-    const double t5 = t4 ? 0.0 : 4.0;
-    const bool t6 = 0.0 < t5;
-    const double t7 = t6 ? t5 : 0.0;
-    const bool t8 = t7 <= 0.0;
-    const bool t9 = effort_limit_0 < t3;
-    const bool t10 = t8 && t9;
-    const bool t11 = 0.0 < torque_0;
-    const double t12 = -effort_limit_0;
-    const double t13 = t11 ? effort_limit_0 : t12;
-    const double t14 = t10 ? t13 : torque_0;
-    const double t15 = t10 ? 1.0 : t5;
-    const bool t16 = t7 < t15;
-    const double t17 = t16 ? t15 : t7;
-    limited[0] = t15;
-    torque[0] = t14;
-    return t17;
+    int n = 0;
+    double largest = 0;
+    bool are_finite = false;
+    bool is_beyond = false;
+    double nearest = 0;
+    n = 1;
+    largest = 0.0;
+    for (int k = 0; k < n; ++k) {
+        limited[k] = (is_finite(torque[k])) ? 0.0 : 4.0;
+        largest = larger(largest, limited[k]);
+    }
+    are_finite = largest <= 0.0;
+    for (int k = 0; k < n; ++k) {
+        is_beyond = (are_finite) && (fabs(torque[k]) > effort_limit[k]);
+        nearest = (torque[k] > 0.0) ? effort_limit[k] : (-effort_limit[k]);
+        torque[k] = (is_beyond) ? nearest : torque[k];
+        limited[k] = (is_beyond) ? 1.0 : limited[k];
+        largest = larger(largest, limited[k]);
+    }
+    return largest;
 }
 
-/* Kernel torque_limits.limit_rate. */
+/* torque_limits.limit_rate */
 static double limit_rate(
     const double rate_limit[1], double last[1], double limited[1], double torque[1], double elapsed)
 {
-    const double elapsed_0 = elapsed;
-    const double last_0 = last[0];
-    const double rate_limit_0 = rate_limit[0];
-    const double torque_0 = torque[0];
-    const double t5 = rate_limit_0 * elapsed_0;
-    const bool t6 = 0.0 < rate_limit_0;
-    const double t7 = torque_0 - last_0;
-    const double t8 = fabs(t7);
-    const bool t9 = t5 < t8;
-    const bool t10 = t6 && t9;
-    const bool t11 = last_0 < torque_0;
-    const double t12 = last_0 + t5;
-    const double t13 = last_0 - t5;
-    const double t14 = t11 ? t12 : t13;
-    const double t15 = t10 ? t14 : torque_0;
-    const double t16 = t10 ? 2.0 : 0.0;
-    const bool t17 = 0.0 < t16;
-    const double t18 = t17 ? t16 : 0.0;
-    last[0] = t15;
-    limited[0] = t16;
-    torque[0] = t15;
-    return t18;
+    double largest = 0;
+    double step = 0;
+    bool is_fast = false;
+    double nearest = 0;
+    largest = 0.0;
+    for (int k = 0; k < 1; ++k) {
+        step = rate_limit[k] * elapsed;
+        is_fast = (rate_limit[k] > 0.0) && (fabs(torque[k] - last[k]) > step);
+        nearest = (torque[k] > last[k]) ? (last[k] + step) : (last[k] - step);
+        torque[k] = (is_fast) ? nearest : torque[k];
+        last[k] = torque[k];
+        limited[k] = (is_fast) ? 2.0 : 0.0;
+        largest = larger(largest, limited[k]);
+    }
+    return largest;
 }
 
 const robot_dynamics_library *robot_dynamics_exported_library(void);

@@ -1,0 +1,181 @@
+"""Kernels as functions in C with loops: the bits of compiled kernels, for any numbers; and what cannot be written."""
+
+import ctypes
+import math
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.codegen.c_library import LAWS, shapes
+from robot_dynamics_ros.codegen.c_loops import LoopCode
+from robot_dynamics_ros.control.laws.impedance.pose_error import pose_error
+from robot_dynamics_ros.control.laws.impedance.symmetric_eigenvalues import diagonalise
+from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.joint_feedback import joint_feedback
+from robot_dynamics_ros.kernels.operational_space import invert
+
+needs_gcc = pytest.mark.skipif(not shutil.which('gcc'), reason='the compiler gcc is missing')
+JOINTS = 3
+NUMBERS = [0.0, -0.0, 0.3, -2.5, 1.7976931348623157e308, math.inf, -math.inf, math.nan]
+OF_MATRICES = [
+    (diagonalise, {'S': (6, 6), 'V': (6, 6)}),
+    (invert, {'A': (6, 6), 'A_inv': (6, 6)}),
+    (pose_error, {'T': (4, 4), 'T_d': (4, 4), 'local': bool, 'R_e': (6, 6), 'e': (6,)}),
+]
+
+
+def compiled(folder, law, kinds, *options):
+    """Return the function in C of a kernel for arguments of these kinds."""
+    code = LoopCode()
+    name = code.function(law, kinds.values()).name
+    text = re.sub(rf'static (\w+ {name}\()', r'\1', code.text)
+    source, library = folder / f'{name}.c', folder / f'{name}.so'
+    source.write_text('#include <math.h>\n#include <stdbool.h>\n' + text)
+    strict = ('-std=c99', '-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Werror', '-ffp-contract=off')
+    subprocess.run(['gcc', *strict, *options, '-shared', '-fPIC', source, '-o', library, '-lm'], check=True)
+    return getattr(ctypes.CDLL(str(library)), name)
+
+
+def called(function, arguments):
+    """Return what a function in C returns for arrays, numbers and conditions."""
+    function.restype = ctypes.c_double
+    words = {float: ctypes.c_double, bool: ctypes.c_bool}
+    return function(*(words.get(type(it), lambda array: array.ctypes.data_as(ctypes.c_void_p))(it) for it in arguments))
+
+
+def bits(values) -> list:
+    """Return numbers as integers; all NaN are one, since processors choose their signs."""
+    return [None if math.isnan(it) else np.float64(it).view(np.uint64).item() for it in values]
+
+
+def assert_same_bits(law, kinds, function, arguments) -> None:
+    ours, theirs = ([it.copy() if isinstance(it, np.ndarray) else it for it in arguments] for _ in range(2))
+    returned, found = law(*theirs), called(function, ours)
+    assert returned is None or bits([found]) == bits([returned])
+    for name, one, other in zip(kinds, ours, theirs, strict=True):
+        assert bits(np.ravel(one)) == bits(np.ravel(other)), (name, arguments)
+
+
+@needs_gcc
+@pytest.mark.compiled
+@pytest.mark.parametrize('level', ['-O1', '-O3'])
+@pytest.mark.parametrize('law', LAWS, ids=lambda law: law.__name__)
+def test_the_bits_are_those_of_the_kernel(law, level, tmp_path):
+    kinds, random = shapes(law, JOINTS), np.random.default_rng(5)
+    function = compiled(tmp_path, law, kinds, level)
+    for k in range(2000):
+        numbers = random.choice(NUMBERS, 200) if k % 2 else random.normal(size=200).round(k % 5)
+        given = iter(numbers.tolist())
+        arguments = [
+            np.array([next(given) for _ in range(math.prod(shape))]).reshape(shape) if shape else next(given)
+            for shape in kinds.values()
+        ]
+        assert_same_bits(law, kinds, function, arguments)
+
+
+@needs_gcc
+@pytest.mark.compiled
+@pytest.mark.parametrize(('law', 'kinds'), OF_MATRICES, ids=lambda it: getattr(it, '__name__', ''))
+def test_the_bits_of_loops_whose_length_depends_on_numbers(law, kinds, tmp_path):
+    random = np.random.default_rng(7)
+    function = compiled(tmp_path, law, kinds, '-O3')
+    for k in range(300):
+        G = random.normal(size=(6, random.integers(1, 8))).round(k % 3)
+        symmetric = iter([G @ G.T + (k % 2) * np.eye(6)])
+        arguments = [
+            bool(k % 2) if kind is bool else next(symmetric, None) if kind == (6, 6) else random.normal(size=kind)
+            for kind in kinds.values()
+        ]
+        assert_same_bits(law, kinds, function, [np.zeros((6, 6)) if it is None else it for it in arguments])
+
+
+@kernel
+def mixed(a, b, shift):
+    """Write a (2) and b (2), which take each other's places; return the number of steps."""
+    count, wide = 0.0, a.shape[0] > 1
+    for k in range(2):
+        a[k], b[k] = b[k], a[k]
+        if wide and not b[k] < shift:
+            continue
+        count += 1.0 if k == 0 else 2.0
+    return count
+
+
+@needs_gcc
+def test_values_of_one_assignment_are_computed_before_any_is_written(tmp_path):
+    kinds = {'a': (2,), 'b': (2,), 'shift': ()}
+    function = compiled(tmp_path, mixed, kinds)
+    a, b = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+    assert called(function, (a, b, 1.5)) == mixed.py_func(np.array([1.0, 2.0]), np.array([3.0, 4.0]), 1.5) == 1.0
+    assert a.tolist() == [3.0, 4.0] and b.tolist() == [1.0, 2.0]
+
+
+@needs_gcc
+def test_arrays_may_be_the_same_where_the_kernel_allows_it(tmp_path):
+    kinds = shapes(joint_feedback, 1)
+    function = compiled(tmp_path, joint_feedback, kinds)
+    tau = np.array([2.0])
+    called(function, [*(np.array([it]) for it in (10.0, 1.0, 0.0, 0.1, 0.0, 0.3, 0.5)), tau, tau])
+    assert tau == pytest.approx([2.0 + 10.0 * 0.2 + 0.5])
+
+
+def test_a_kernel_is_written_once_for_each_shape():
+    code = LoopCode()
+    assert code.function(diagonalise, [(6, 6), (6, 6)]).name == 'diagonalise'
+    assert code.function(diagonalise, [(6, 6), (6, 6)]).name == 'diagonalise'
+    assert code.function(diagonalise, [(3, 3), (3, 3)]).name == 'diagonalise_2'
+    assert code.text.count('diagonalise(\n') == code.text.count('diagonalise_2(\n') == 1
+
+
+def number_as_condition(a):
+    if a[0]:
+        a[0] = 1.0
+
+
+def unknown_call(a):
+    a[0] = np.sin(a[0])
+
+
+def step(a):
+    for k in range(3, 0, -1):
+        a[k - 1] = 0.0
+
+
+def half_an_index(a):
+    a[0.5 * 2] = 0.0
+
+
+def argument_assigned(a, x):
+    x = 2.0 * x
+    a[0] = x
+
+
+def before_its_value(a):
+    a[0] = nothing_yet  # noqa: F821
+
+
+def after_its_loop(a):
+    for k in range(2):
+        a[k] = 0.0
+    a[k] = 1.0
+
+
+@pytest.mark.parametrize(
+    ('function', 'said'),
+    [
+        (number_as_condition, 'a number in place of a condition'),
+        (unknown_call, "call of 'sin'"),
+        (step, 'For'),
+        (half_an_index, 'other than an index of integers for each axis'),
+        (argument_assigned, "'x' of two kinds, or an argument that is assigned"),
+        (before_its_value, "'nothing_yet', which has no value yet,"),
+        (after_its_loop, "'k', which has no value yet,"),
+    ],
+)
+def test_what_cannot_be_written_is_named_with_its_line(function, said):
+    kinds = [(3,), ()][: function.__code__.co_argcount]
+    with pytest.raises(TypeError, match=rf'test_c_loops.py:\d+: {re.escape(said)} in a kernel for C'):
+        LoopCode().function(function, kinds)
