@@ -191,8 +191,7 @@ def _angles(prefix: str, values: Sequence[Symbol]) -> list[str]:
 def operation_lines(values: Sequence[Symbol]) -> list[str]:
     """Return the lines that compute ``values``, inputs, sines and cosines apart."""
     return [
-        f'const {"bool" if value.is_condition else "double"} {text_of(value)} = '
-        f'{OPERATIONS[value.operation].c.format(*map(text_of, value.arguments))};'
+        f'const double {text_of(value)} = {OPERATIONS[value.operation].c.format(*map(text_of, value.arguments))};'
         for value in values
         if value.operation in OPERATIONS
     ]

@@ -12,7 +12,7 @@ from llvmlite import ir
 from robot_dynamics_ros.codegen import llvm_blocks
 from robot_dynamics_ros.codegen.llvm_blocks import INT32, NUMBER, WORD, numbers
 from robot_dynamics_ros.codegen.straight_line import StraightLine, needed
-from robot_dynamics_ros.codegen.trace import COMPARISONS, OPERATIONS, Symbol, Tape
+from robot_dynamics_ros.codegen.trace import OPERATIONS, Symbol, Tape
 from robot_dynamics_ros.kernels.sincos import sincos
 
 BYTE = ir.IntType(8)
@@ -155,8 +155,6 @@ class Body:
         name = OPERATIONS[operation].llvm
         if name.startswith('llvm.'):
             return self.builder.call(self._intrinsic(name, len(operands)), operands)
-        if operation in COMPARISONS:
-            return self.builder.fcmp_ordered(operation, *operands)
         return getattr(self.builder, name)(*operands)
 
     def _intrinsic(self, name: str, count: int) -> ir.Function:

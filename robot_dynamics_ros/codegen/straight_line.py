@@ -13,8 +13,6 @@ from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
 
 OVERFLOW_FACTOR = 2.0 * (2.0**1023 / LARGEST_ANGLE)
 """The product of this and an angle is infinite from LARGEST_ANGLE on, and only then."""
-PROPAGATED = {'/': 1, 'select': 0}
-"""Number of first arguments from which these operations propagate NaN and inf; others do from all."""
 CHAIN = 4
 """Length of the dependent chains in the check for finite numbers."""
 
@@ -165,9 +163,9 @@ def unpropagated(results: list, inputs: dict[str, int]) -> list[tuple[str, int]]
     """Return the entries of ``inputs`` (name: length) that may be NaN or inf while results are finite.
 
     Sums, products and sincos propagate NaN and inf. The entries that remain are those that no result depends on, or
-    only as a divisor or through a choice.
+    only as a divisor.
     """
-    reached = _reached(results, lambda value: value.arguments[: PROPAGATED.get(value.operation)])
+    reached = _reached(results, lambda value: value.arguments[:1] if value.operation == '/' else value.arguments)
     propagated = {value.arguments for value in reached if value.operation == 'input'}
     return [(name, k) for name, length in inputs.items() for k in range(length) if (name, k) not in propagated]
 

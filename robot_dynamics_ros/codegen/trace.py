@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.kernels.choices import select
 from robot_dynamics_ros.kernels.sincos import sincos
 
 
@@ -32,18 +31,8 @@ OPERATIONS = {
     'abs': Operation('fabs({})', 'llvm.fabs'),
     'sqrt': Operation('sqrt({})', 'llvm.sqrt'),
     'fma': Operation('fma({}, {}, {})', 'llvm.fma'),
-    '<': Operation('{} < {}', 'fcmp_ordered'),
-    '<=': Operation('{} <= {}', 'fcmp_ordered'),
-    'and': Operation('{} && {}', 'and_'),
-    'or': Operation('{} || {}', 'or_'),
-    'select': Operation('{} ? {} : {}', 'select'),
 }
 """Operations of a trace, beside inputs, sines and cosines."""
-COMPARISONS = ('<', '<=')
-CONDITIONS = (*COMPARISONS, 'and', 'or')
-"""Operations whose value is a condition, not a number."""
-OF_CONDITIONS = {'and': (True, True), 'or': (True, True), 'select': (True, False, False)}
-"""Whether each argument of an operation is a condition; those of other operations are numbers."""
 EXACT_FACTORS = (0.0, 1.0, -1.0)
 """Products with these are exact: a sum with such a product has the same bits, fused or not."""
 
@@ -120,46 +109,9 @@ class Symbol:
         """Return -self."""
         return self.arguments[0] if self.operation == 'neg' else self.tape.value('neg', self)
 
-    def __lt__(self, other):
-        """Return the condition self < other."""
-        return self.tape.value('<', self, _traced(other))
-
-    def __gt__(self, other):
-        """Return the condition self > other."""
-        return self.tape.value('<', _traced(other), self)
-
-    def __le__(self, other):
-        """Return the condition self <= other."""
-        return self.tape.value('<=', self, _traced(other))
-
-    def __ge__(self, other):
-        """Return the condition self >= other."""
-        return self.tape.value('<=', _traced(other), self)
-
-    def __and__(self, other):
-        """Return the condition that both conditions hold."""
-        if not isinstance(other, Symbol):
-            return self if other else False
-        return self.tape.value('and', *_ordered(self, other))
-
-    __rand__ = __and__
-
-    def __or__(self, other):
-        """Return the condition that one of both conditions holds."""
-        if not isinstance(other, Symbol):
-            return True if other else self
-        return self.tape.value('or', *_ordered(self, other))
-
-    __ror__ = __or__
-
     def __bool__(self):
         """Raise TypeError: a trace has no branches."""
         raise TypeError(f'control flow depends on a traced value, of the operation {self.operation}')
-
-    @property
-    def is_condition(self) -> bool:
-        """Whether the value is a condition, not a number."""
-        return self.operation in CONDITIONS
 
 
 class Tape:
@@ -168,13 +120,12 @@ class Tape:
     def __init__(self):
         """Start an empty trace."""
         self._values: dict[tuple, Symbol] = {}
-        self._plain: dict[Any, Any] = {sincos: self._sincos, select: self.select}
+        self._plain: dict[Any, Any] = {sincos: self._sincos}
 
     def value(self, operation: str, *arguments) -> Symbol:
         """Return the value of an operation."""
         key = (operation, *map(_key, arguments))
         if key not in self._values:
-            _check(operation, arguments)
             self._values[key] = Symbol(self, len(self._values), operation, arguments)
         return self._values[key]
 
@@ -198,27 +149,12 @@ class Tape:
         """Return the Python function of a kernel with fused multiply-adds of this trace."""
         python = kernel.py_func
         fma = tuple(CellType(self.fma) for _ in python.__code__.co_freevars)  # see jit.fused_multiply_add
-        choices = {'min': self.minimum, 'max': self.maximum}
-        names = {**python.__globals__, **choices, 'np': SimpleNamespace(sqrt=self.sqrt)}
+        names = {**python.__globals__, 'np': SimpleNamespace(sqrt=self.sqrt)}
         return FunctionType(python.__code__, names, python.__name__, None, fma)
 
     def _sincos(self, x):
         """Return sine and cosine of a symbol, each a separate operation."""
         return self.value('sin', x), self.value('cos', x)
-
-    def select(self, condition, a, b):
-        """Return a where a condition holds, else b."""
-        if isinstance(condition, Symbol):
-            return self.value('select', condition, _traced(a), _traced(b))
-        return a if condition else b
-
-    def minimum(self, a, b):
-        """Return the smaller of two values as Python's and Numba's min do: the first one where neither is smaller."""
-        return self.select(b < a, b, a)
-
-    def maximum(self, a, b):
-        """Return the larger of two values as Python's and Numba's max do: the first one where neither is larger."""
-        return self.select(b > a, b, a)
 
     def sqrt(self, x):
         """Return the square root of x."""
@@ -243,18 +179,6 @@ def _key(argument) -> object:
     if isinstance(argument, Symbol):
         return (argument.number,)
     return argument or str(argument)
-
-
-def _check(operation: str, arguments: tuple) -> None:
-    """Raise TypeError for a condition where a number is expected, or the other way round."""
-    expected = OF_CONDITIONS.get(operation, (False,) * len(arguments))
-    if tuple(isinstance(it, Symbol) and it.is_condition for it in arguments) != expected:
-        raise TypeError(f'{operation}: a condition in place of a number, or a number in place of a condition')
-
-
-def _traced(value):
-    """Return a symbol, or a number as a float."""
-    return value if isinstance(value, Symbol) else float(value)
 
 
 def _signed(value) -> tuple[bool, object]:

@@ -1,8 +1,8 @@
-"""Choices of numbers: kernels have no branches that depend on a state, but may choose between two numbers.
+"""Choices between two numbers, in laws and guards, beside ``min``, ``max`` and ``abs``.
 
-``min(a, b)``, ``max(a, b)`` and ``abs(x)`` of Python are choices, too. Conditions are comparisons of two numbers by
-``<``, ``<=``, ``>`` or ``>=``, combined by ``&`` and ``|``; a comparison with NaN does not hold. Both numbers of a
-choice are computed. All bindings give the same bits, those of NaN, infinite numbers and signed zeros included.
+Both numbers are computed, so a choice is no branch. Conditions are comparisons, combined by ``&`` and ``|``; a
+comparison with NaN does not hold. Nodes and exported C give the same bits, those of NaN, infinite numbers and signed
+zeros included.
 """
 
 from robot_dynamics_ros.jit.decorators import kernel

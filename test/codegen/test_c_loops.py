@@ -5,6 +5,8 @@ import math
 import re
 import shutil
 import subprocess
+from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,12 +16,19 @@ from robot_dynamics_ros.codegen.c_loops import LoopCode
 from robot_dynamics_ros.control.laws.impedance.pose_error import pose_error
 from robot_dynamics_ros.control.laws.impedance.symmetric_eigenvalues import diagonalise
 from robot_dynamics_ros.jit.decorators import kernel
+from robot_dynamics_ros.kernels.choices import is_finite, select
 from robot_dynamics_ros.kernels.joint_feedback import joint_feedback
 from robot_dynamics_ros.kernels.operational_space import invert
 
 needs_gcc = pytest.mark.skipif(not shutil.which('gcc'), reason='the compiler gcc is missing')
 JOINTS = 3
 NUMBERS = [0.0, -0.0, 0.3, -2.5, 1.7976931348623157e308, math.inf, -math.inf, math.nan]
+ANY = [
+    *(0.0, -0.0, 1.0, -1.0, 1.5, math.pi, 5e-324, -5e-324, 2.2250738585072014e-308, 1.7976931348623157e308),
+    *(-1.7976931348623157e308, math.inf, -math.inf, math.nan, math.copysign(math.nan, -1.0)),
+]
+PAIRS = np.array(list(product(ANY, repeat=2)))
+HAS_FMA = ' fma ' in Path('/proc/cpuinfo').read_text() if Path('/proc/cpuinfo').exists() else False
 OF_MATRICES = [
     (diagonalise, {'S': (6, 6), 'V': (6, 6)}),
     (invert, {'A': (6, 6), 'A_inv': (6, 6)}),
@@ -90,6 +99,52 @@ def test_the_bits_of_loops_whose_length_depends_on_numbers(law, kinds, tmp_path)
             for kind in kinds.values()
         ]
         assert_same_bits(law, kinds, function, [np.zeros((6, 6)) if it is None else it for it in arguments])
+
+
+@kernel
+def every_choice(x, result):
+    """Write result (19), choices between the two numbers of x."""
+    a = x[0]
+    b = x[1]
+    result[0] = min(a, b)
+    result[1] = max(a, b)
+    result[2] = abs(a)
+    result[3] = select(a < b, a, b)
+    result[4] = select(a <= b, a, b)
+    result[5] = select(a > b, a, b)
+    result[6] = select(a >= b, a, b)
+    result[7] = select((a < 0.0) & (b < 0.0), a, b)
+    result[8] = select((a < 0.0) | (b < 0.0), a, b)
+    result[9] = select(is_finite(a), a, b)
+    result[10] = min(a, 0.0)
+    result[11] = max(0.0, a)
+    result[12] = max(a, -0.0)
+    # numbers of a choice that differ in the sign of a zero alone, and its opposite
+    result[13] = select(a < b, 0.0, -0.0)
+    result[14] = select(a < b, -0.0, 0.0)
+    result[15] = -max(-a, -b)
+    # what a limiter does
+    result[16] = min(max(a, -abs(b)), abs(b))
+    is_large = abs(a) > 1.0
+    result[17] = select(is_large, 1.0, 0.0) + select(is_large & (b >= 1.0), 2.0, 0.0)
+    result[18] = a * b + select(is_large, a, b)
+
+
+@needs_gcc
+@pytest.mark.compiled
+@pytest.mark.parametrize('options', [['-O0'], ['-O2'], ['-O3'], ['-O3', '-mfma']], ids=' '.join)
+def test_choices_between_any_two_numbers(options, tmp_path):
+    if '-mfma' in options and not HAS_FMA:
+        pytest.skip('this processor has no instruction for fma')
+    kinds = {'x': (2,), 'result': (19,)}
+    function = compiled(tmp_path, every_choice, kinds, *options)
+    for pair in PAIRS:
+        assert_same_bits(every_choice, kinds, function, [pair, np.zeros(19)])
+        plain = np.zeros(19)
+        every_choice.py_func(pair.tolist(), plain)
+        ours = np.zeros(19)
+        called(function, [pair, ours])
+        assert bits(ours[:18]) == bits(plain[:18])  # the last one is rounded twice there
 
 
 @kernel
