@@ -3,6 +3,7 @@
 from functools import partial
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.control.laws.impedance.stated_impedance import OF_AXES, check_of_axes
 from robot_dynamics_ros.control.laws.joint_space_control import gains
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.inputs.goal_arm import GoalArm
@@ -14,7 +15,7 @@ from robot_dynamics_ros.nodes.outputs.torque_publishers import CommandArray
 from robot_dynamics_ros.nodes.process.node_process import run
 from robot_dynamics_ros.nodes.tasks.control_loop import ControlLoop
 from robot_dynamics_ros.nodes.tasks.controlled_arm import ControlledArm, check_acceleration_limit, torque_checks
-from robot_dynamics_ros.nodes.tasks.controller_law import OF_AXES, ControllerLaw, check_of_axes
+from robot_dynamics_ros.nodes.tasks.controller_law import ControllerLaw
 
 
 class TorqueController(BaseNode):

@@ -2,14 +2,12 @@
 
 import numpy as np
 
-from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.control.law import Law, MeasuredState
 from robot_dynamics_ros.control.laws.acceleration_limits import acceleration_limits
 from robot_dynamics_ros.control.laws.adaptation import ADAPTIVE, Adaptation, AdaptiveSettings
 from robot_dynamics_ros.control.laws.adaptive import AdaptiveControl, AdaptiveHold, AdaptiveLaw
 from robot_dynamics_ros.control.laws.gain_limits import (
-    NOT_STATED,
     DelayedLimit,
     PeriodLimit,
     SampledLaw,
@@ -21,16 +19,15 @@ from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import (
     IMPEDANCE,
     CartesianHold,
     CartesianImpedance,
-    Impedance,
-    check_posture,
 )
 from robot_dynamics_ros.control.laws.impedance.commanded_wrench import CommandedWrench
 from robot_dynamics_ros.control.laws.impedance.held_pose import HeldPose
 from robot_dynamics_ros.control.laws.impedance.impedance_law import ImpedanceLaw
 from robot_dynamics_ros.control.laws.impedance.impedance_limits import ImpedanceLimit
 from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits
+from robot_dynamics_ros.control.laws.impedance.stated_impedance import stated_impedance
 from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness
-from robot_dynamics_ros.control.laws.joint_space_control import Hold, JointSpaceControl, gains
+from robot_dynamics_ros.control.laws.joint_space_control import Hold, JointSpaceControl
 from robot_dynamics_ros.control.laws.joint_space_law import JointSpaceLaw
 from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender
 from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
@@ -41,21 +38,6 @@ from robot_dynamics_ros.nodes.inputs.stiffness_input import StiffnessInput
 from robot_dynamics_ros.nodes.inputs.target_poses import Leading, TargetPoses
 from robot_dynamics_ros.nodes.inputs.wrench_input import WrenchInput
 from robot_dynamics_ros.nodes.tasks.controlled_arm import ControlledArm
-
-OF_AXES = 'translational_stiffness', 'rotational_stiffness', 'translational_damping', 'rotational_damping'
-"""Parameters with a number for each of three axes."""
-
-
-LOOSE = (
-    'damping: 0 for a joint; an arm of more than six joints moves on without its frame, and only friction brakes it: '
-    'state a damping of the posture'
-)
-
-
-def check_of_axes(name: str, values) -> None:
-    """Raise ArgumentError unless there are three numbers of at least 0, or none is stated."""
-    if list(values) != NOT_STATED or name not in OF_AXES[:2]:
-        gains(name, values, 3)
 
 
 class ControllerLaw:
@@ -82,6 +64,7 @@ class ControllerLaw:
         self._wrench: CommandedWrench | None = None
         self._place: HeldPose | None = None
         self._frame = ''  # that of a Cartesian impedance
+        self._farthest = np.inf, np.inf  # error of its frame, rad and m
         self._loose = ''  # what nothing damps
         self._limit: DelayedLimit | None = None
 
@@ -100,7 +83,7 @@ class ControllerLaw:
         if name == IMPEDANCE:
             speed = self._speed()
             limits = self.follower.start.limits
-            self.target_poses.renew(node.value('impedance_frame'), speed, limits, self._farthest())
+            self.target_poses.renew(node.value('impedance_frame'), speed, limits, self._farthest)
         else:
             self.target_poses.refuse()
         self._frame = node.value('impedance_frame') or self._arm.robot.link_names[-1]
@@ -221,46 +204,11 @@ class ControllerLaw:
 
     def _cartesian(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, PeriodLimit]:
         """Return the laws of a Cartesian impedance, and the limit of its stiffness and damping."""
-        node, arm, terms = self._node, self._arm, self._arm.policy.terms
-        of_axes = {
-            'translational_stiffness': node.value('translational_stiffness'),
-            'rotational_stiffness': node.value('rotational_stiffness'),
-            'translational_damping': node.value('translational_damping'),
-            'rotational_damping': node.value('rotational_damping'),
-        }
-        for parameter, values in of_axes.items():
-            if list(values) == NOT_STATED:
-                raise ArgumentError(f'{parameter}: not stated; expected three numbers of at least 0')
-            check_of_axes(parameter, values)
-        springs = [*of_axes['rotational_stiffness'], *of_axes['translational_stiffness']]
-        dampers = [*of_axes['rotational_damping'], *of_axes['translational_damping']]
-        n = arm.robot.nv
-        posture = [
-            validation.of_each_joint(gain, values, n, zero=True)
-            for gain, values in zip(('stiffness', 'damping'), gains, strict=True)
-        ]
-        self._loose = LOOSE if n > len(springs) and not posture[1].all() else ''
-        distance, torque = node.value('soft_limit_distance'), node.value('soft_limit_torque')
-        soft_limits = self._soft_limits = SoftLimits(arm.robot, distance, torque)
-        largest = node.value('moment_limit'), node.value('force_limit')
-        may_be_free = [not k or d > 0.0 for k, d in zip(springs, dampers, strict=True)]
-        free = any(may_be_free[:3]), any(may_be_free[3:])
-        wrench = self._wrench = CommandedWrench(largest, self._speed()[::-1], node.value('wrench_ramp_time'), free)
-        impedance = Impedance(
-            springs,
-            *posture,
-            node.value('damping_ratio'),
-            dampers,
-            node.value('impedance_frame'),
-            node.value('reference_frame'),
-            self._farthest(),
-            soft_limits,
-            wrench,
-            node.value('rest_friction_share'),
+        arm, terms = self._arm, self._arm.policy.terms
+        impedance, self._soft_limits, self._wrench, stiffness, self._loose = stated_impedance(
+            arm.robot, self._node.value
         )
-        check_posture(arm.robot, impedance)
-        limits = node.value('stiffness_ramp_time'), node.value('stiffness_energy_limit')
-        stiffness = self._stiffness = Stiffness(impedance.stiffness, *limits, may_be_free)
+        self._stiffness, self._farthest = stiffness, impedance.farthest
         place = self._place = HeldPose(stiffness, arm.robot.nv, impedance.reference_frame == 'local')
         return (
             arm.blended(lambda robot: CartesianImpedance(robot, impedance, terms, stiffness, place)),
@@ -271,11 +219,6 @@ class ControllerLaw:
     def _speed(self) -> tuple[float, float]:
         """Return the speed limits of translation (m/s) and rotation (rad/s)."""
         return self._node.value('translational_speed_limit'), self._node.value('rotational_speed_limit')
-
-    def _farthest(self) -> tuple[float, float]:
-        """Return the largest error of rotation (rad) and translation (m) for the springs."""
-        node = self._node
-        return node.value('rotational_error_limit') or np.inf, node.value('translational_error_limit') or np.inf
 
     def _axes(self) -> str:
         """Return the frame whose axes the stiffness has."""
