@@ -20,7 +20,7 @@ from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import (
     groups_by_node,
 )
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.robot.export.c_library_export import PROGRAMS, controller_library
+from robot_dynamics_ros.robot.export.c_library_export import controller_library
 from robot_dynamics_ros.tools.demonstration.plotjuggler_layout import plotjuggler_layout
 
 ARM = 'aubo_i5'
@@ -73,7 +73,7 @@ def pendulum_library() -> dict[Path, str]:
     library = controller_library(robot)
     texts = {folder / f'{library.title}.c': library_source(library)}
     with tempfile.TemporaryDirectory() as exported:
-        for path in robot.export_c(exported, PROGRAMS):
+        for path in robot.export_c(exported, library.programs):
             if path.suffix in ('.c', '.h'):
                 texts[folder / path.name] = path.read_text(encoding='utf-8')
     return texts

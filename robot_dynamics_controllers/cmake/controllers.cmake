@@ -3,7 +3,7 @@
 # Plugins for a ROS installation: the controllers of ros2_control, and the adapter to inverse_dynamics_solver where that
 # package is found.
 
-foreach(package ament_index_cpp diagnostic_msgs hardware_interface pluginlib rclcpp rclcpp_lifecycle
+foreach(package ament_index_cpp diagnostic_msgs geometry_msgs hardware_interface pluginlib rclcpp rclcpp_lifecycle
     robot_dynamics_interfaces std_srvs trajectory_msgs)
   find_package(${package} REQUIRED)
 endforeach()
@@ -21,6 +21,7 @@ add_library(robot_dynamics_controllers SHARED
   src/ramp_service.cpp
   src/reference_input.cpp
   src/reference_values.cpp
+  src/stiffness_input.cpp
 )
 target_compile_options(robot_dynamics_controllers PRIVATE -Wall -Wextra -Wpedantic)
 if(UNIX AND NOT APPLE)
@@ -37,6 +38,7 @@ target_link_libraries(robot_dynamics_controllers PUBLIC
   rclcpp::rclcpp
   rclcpp_lifecycle::rclcpp_lifecycle
   ${diagnostic_msgs_TARGETS}
+  ${geometry_msgs_TARGETS}
   ${robot_dynamics_interfaces_TARGETS}
   ${std_srvs_TARGETS}
   ${trajectory_msgs_TARGETS})

@@ -84,6 +84,23 @@ void check_frames(const robot_dynamics_library & library)
     library.frame[0].name);
 }
 
+void check_impedance(const robot_dynamics_impedance & impedance)
+{
+  require_text("impedance.frame", impedance.frame);
+  require_text("impedance.reference_frame", impedance.reference_frame);
+  require(
+    impedance.longest_period > 0.0, "impedance.longest_period", "a number above 0",
+    std::to_string(impedance.longest_period));
+  require_numbers("impedance.stiffness", impedance.stiffness, 6, Range::not_negative);
+  require(impedance.may_be_free != nullptr, "impedance.may_be_free", "an array", "nothing");
+  require_count("impedance.memory", impedance.memory, 100 * MOST_JOINTS);
+  require(
+    impedance.anew <= impedance.memory, "impedance.anew", "at most " + std::to_string(impedance.memory),
+    std::to_string(impedance.anew));
+  require(impedance.initial_memory != nullptr, "impedance.initial_memory", "an array", "nothing");
+  require(impedance.torque != nullptr, "impedance.torque", "a function", "nothing");
+}
+
 void check(const robot_dynamics_library * given)
 {
   require(given != nullptr, ROBOT_DYNAMICS_LIBRARY_SYMBOL, "a library for this processor", "nothing");
@@ -132,6 +149,9 @@ void check(const robot_dynamics_library * given)
       {"limit_rate", library.limit_rate != nullptr}})
   {
     require(exists, name, "a function", "nothing");
+  }
+  if (library.impedance != nullptr) {
+    check_impedance(*library.impedance);
   }
 }
 

@@ -49,6 +49,22 @@ bool finite(const double * numbers, std::size_t n) noexcept
   return std::all_of(numbers, numbers + n, [](double number) {return std::isfinite(number);});
 }
 
+/// The impedance of the settings, if they have one.
+std::unique_ptr<FrameImpedance> impedance_of(
+  const robot_dynamics_library & library, const Settings & settings, const Terms & terms)
+{
+  if (settings.control_law == "pd_feedforward") {
+    return nullptr;
+  }
+  if (settings.control_law != "cartesian_impedance") {
+    throw std::invalid_argument(
+            "control_law: expected pd_feedforward or cartesian_impedance, got '" + settings.control_law + "'");
+  }
+  return std::make_unique<FrameImpedance>(library, terms, 1.0 / settings.update_rate, settings.torque_delay);
+}
+
+/// s without an update after which the arm counts as held anew.
+constexpr double INTERRUPTION = 1.0;
 constexpr auto RELAXED = std::memory_order_relaxed;
 
 }  // namespace
@@ -70,7 +86,8 @@ const char * text_of(Outcome outcome) noexcept
 
 EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
 : library_(checked(library, settings)), n_(library.joints()), policy_(policy_of(settings)),
-  at_measured_(settings.evaluate_at_measured), reference_timeout_(settings.reference_timeout),
+  impedance_(impedance_of(*library_, settings, policy_.terms)),
+  at_measured_(settings.evaluate_at_measured || impedance_), reference_timeout_(settings.reference_timeout),
   ramp_time_(settings.ramp_time),
   cycle_(1.0 / settings.update_rate), terms_(*library_, policy_.terms),
   feedback_(*library_, settings.stiffness, settings.damping, 1.0 / settings.update_rate, settings.torque_delay),
@@ -82,8 +99,14 @@ EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
   q_(n_), qd_(n_), qdd_(n_), added_(n_), tau_(n_), corner_(n_), before_fade_in_(n_),
   payload_gravity_(*library_), corners_(payload_gravity_.corners())
 {
-  if (policy_.motor_pd && feedback_.acts()) {
-    throw std::invalid_argument("stiffness, damping: with preset motor_pd the PD of the motors would be added to it");
+  if (policy_.motor_pd && holds()) {
+    throw std::invalid_argument(
+            std::string(impedance_ ? "control_law" : "stiffness, damping") +
+            ": with preset motor_pd the PD of the motors would be added to it");
+  }
+  if (impedance_ && feedback_.acts()) {
+    throw std::invalid_argument(
+            "stiffness, damping: expected 0 with cartesian_impedance, whose posture is that of the library");
   }
 }
 
@@ -146,6 +169,17 @@ std::array<double, 3> EffortLaw::gravity() const
   return payload_gravity_.gravity();
 }
 
+void EffortLaw::want_stiffness(const std::string & frame, const FrameStiffness & stiffness)
+{
+  if (!impedance_) {
+    throw std::invalid_argument("only control_law cartesian_impedance has a stiffness");
+  }
+  if (outcome() == Outcome::inactive) {
+    throw std::invalid_argument("the controller is not active");
+  }
+  impedance_->want(frame, stiffness);
+}
+
 void EffortLaw::request_stop() noexcept
 {
   stop_.store(true, RELAXED);
@@ -178,6 +212,9 @@ void EffortLaw::activate(const double * last) noexcept
     limiter_.set_last(tau_.data());
   }
   fade_in_.restart(limiter_.last().data());
+  if (impedance_) {
+    impedance_->activate();
+  }
   transition_.stop();
   source_ = reference_ = Source::none;
   goes_down_ = false;
@@ -249,6 +286,12 @@ Outcome EffortLaw::outcome_of(
   }
   if (!finite(state.q, n_) || (reads_velocities() && !finite(state.qd, n_))) {
     return without_state(elapsed);
+  }
+  if (impedance_) {
+    impedance_->elapse(elapsed);
+    if (source_ != Source::motion || pause_ > INTERRUPTION) {
+      impedance_->begin_anew();
+    }
   }
   if (reference_ != Source::none && !compute(reference_, state)) {
     reference_ = Source::none;
@@ -325,7 +368,8 @@ bool EffortLaw::corner_torque(
 {
   if (source == Source::motion) {
     return terms_.torque(
-      at_measured_ ? state.q : q_.data(), at_measured_ ? state.qd : qd_.data(), qdd_.data(), qd_.data(), inputs, tau);
+      at_measured_ ? state.q : q_.data(), at_measured_ ? state.qd : qd_.data(), qdd_.data(), qd_.data(), inputs, tau) &&
+           (!impedance_ || impedance_->add(state.q, state.qd, q_.data(), qd_.data(), inputs, tau));
   }
   if (policy_.terms.gravity) {
     return library_->gravity_torque(state.q, inputs, tau);
@@ -346,8 +390,8 @@ bool EffortLaw::follow(Source source, double elapsed) noexcept
     fade_in_.stop();
   } else if (source_ != Source::none && source != source_) {
     transition_.begin(before_fade_in_.data(), tau_.data(), ramp_time_);
-  } else if (source_ == Source::motion && pause_ > 0.0 && feedback_.acts()) {
-    // the arm may have moved away from the reference; a longer time would keep the PD off where pauses repeat
+  } else if (source_ == Source::motion && pause_ > 0.0 && holds()) {
+    // the arm may have moved away from the reference; a longer time would keep PD or springs off where pauses repeat
     transition_.begin(before_fade_in_.data(), tau_.data(), std::min(0.5 * pause_, ramp_time_));
   }
   pause_ = 0.0;

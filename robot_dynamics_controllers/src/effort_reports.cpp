@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "effort_reports.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <utility>
@@ -171,6 +172,12 @@ EffortReports::Fields EffortReports::fields() const
   for (const Body & body : law.payloads()) {
     mass += body.mass;
   }
+  std::string rotational, translational;
+  if (law.impedance() != nullptr) {
+    const FrameStiffness k = law.impedance()->followed();
+    rotational = numbers(std::array{k[0], k[1], k[2]});
+    translational = numbers(std::array{k[3], k[4], k[5]});
+  }
   return {
     {"model", of_.library->robot},
     {"model digest", of_.library->model_digest},
@@ -185,6 +192,10 @@ EffortReports::Fields EffortReports::fields() const
     {"torques saturated", std::to_string(law.limiter().count(TorqueLimiter::EFFORT))},
     {"torques slowed", std::to_string(law.limiter().count(TorqueLimiter::RATE))},
     {"torques, reasons since reset", limited_joints()},
+    {"control law", law.impedance() != nullptr ? "cartesian_impedance" : "pd_feedforward"},
+    {"rotational stiffness wanted, N m/rad", rotational},
+    {"translational stiffness wanted, N/m", translational},
+    {"stiffness refused last", of_.stiffness->refused_last()},
     {"torque blends", law.blends() ? "true" : "false"},
     {"gravity owner", law.policy().gravity_owner},
     {"compensation", joined(law.policy().terms.names(), "+")},

@@ -19,6 +19,7 @@
 #include "robot_dynamics_controllers/effort_law.hpp"
 #include "robot_dynamics_interfaces/msg/torque_info.hpp"
 #include "std_srvs/srv/trigger.hpp"
+#include "stiffness_input.hpp"
 
 namespace robot_dynamics_controllers
 {
@@ -36,6 +37,7 @@ public:
     std::shared_ptr<EffortCycle> cycle;
     std::shared_ptr<PayloadGravityInput> payload_gravity;
     std::shared_ptr<ReferenceInput> references;
+    std::shared_ptr<StiffnessInput> stiffness;
     std::shared_ptr<CycleCounts> counts;
     std::vector<double> torque_scale, rate_limit;
   };

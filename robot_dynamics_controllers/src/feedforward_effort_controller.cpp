@@ -176,8 +176,13 @@ void FeedforwardEffortController::configure()
   const DynamicsLibrary library = DynamicsLibrary::open(library_path(parameters_.library));
   joints_ = is_stated(parameters_.joints) ? parameters_.joints : library.joint_names();
   references_.configure(joints_, parameters_.reference_interfaces);
-  if (!references_.has_positions() && (any_above_zero(parameters_.stiffness) || any_above_zero(parameters_.damping))) {
-    throw std::invalid_argument("stiffness, damping: expected position among reference_interfaces");
+  if (!references_.has_positions()) {
+    if (any_above_zero(parameters_.stiffness) || any_above_zero(parameters_.damping)) {
+      throw std::invalid_argument("stiffness, damping: expected position among reference_interfaces");
+    }
+    if (parameters_.control_law == "cartesian_impedance") {
+      throw std::invalid_argument("control_law: cartesian_impedance needs position among reference_interfaces");
+    }
   }
   const auto law = std::make_shared<EffortLaw>(library, settings());
   law->rehearse();
@@ -196,6 +201,7 @@ Settings FeedforwardEffortController::settings() const
   settings.preset = parameters_.preset;
   settings.gravity_owner = parameters_.gravity_owner;
   settings.compensation = parameters_.compensation;
+  settings.control_law = parameters_.control_law;
   settings.evaluate_at_measured = parameters_.evaluate_at == "measured";
   settings.stiffness = parameters_.stiffness;
   settings.damping = parameters_.damping;
@@ -216,13 +222,14 @@ void FeedforwardEffortController::start_background(
   auto & node = *get_node();
   const auto payload_gravity =
     PayloadGravityInput::create(node, law, parameters_.await_payload_gravity, since_participant());
+  const auto stiffness = StiffnessInput::create(node, law);
   EffortReports reports(
-    node, {library, law, cycle_, payload_gravity, topic_, counts_, torque_scale,
+    node, {library, law, cycle_, payload_gravity, topic_, stiffness, counts_, torque_scale,
       rate_limits(parameters_.rate_limit, joints_)});
   ClockWatch clock_watch(node.get_clock(), [law](std::int64_t before, std::int64_t after) {law->clock_set(before, after);});
   background_ = std::make_shared<Background>(
     Background{
-      law, std::move(clock_watch), payload_gravity, RampService::create(node, law), std::move(reports)});
+      law, std::move(clock_watch), payload_gravity, RampService::create(node, law), stiffness, std::move(reports)});
   const std::weak_ptr<Background> weak = background_;
   timers_ = {
     node.create_wall_timer(

@@ -16,6 +16,7 @@
 #include "robot_dynamics_controllers/cycle_counts.hpp"
 #include "robot_dynamics_controllers/effort_law.hpp"
 #include "robot_dynamics_controllers/feedforward_effort_controller_parameters.hpp"
+#include "stiffness_input.hpp"
 
 namespace robot_dynamics_controllers
 {
@@ -53,6 +54,7 @@ private:
     ClockWatch clock_watch;
     std::shared_ptr<PayloadGravityInput> payload_gravity;
     std::shared_ptr<RampService> ramp;
+    std::shared_ptr<StiffnessInput> stiffness;
     EffortReports reports;
 
     void look();

@@ -30,13 +30,6 @@ constexpr double BEYOND_REASON = 1e200;  // eigenvalue, 1/s
 
 using Entries = std::vector<double>;  // matrices row by row
 
-std::string four_digits(double number)
-{
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", number);
-  return text;
-}
-
 /// Points of the unit cube by the additive recurrence R of Roberts (2018).
 class Points
 {
@@ -253,11 +246,23 @@ Largest largest_eigenvalue(const robot_dynamics_library & library, const Entries
 
 }  // namespace
 
+double counted_period(double period, double delay)
+{
+  return delay > 0.0 ? std::sqrt(2.0) * (period + 2.0 * delay) : period;
+}
+
+std::string four_digits(double number)
+{
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", number);
+  return text;
+}
+
 void require_stable(
   const robot_dynamics_library & library, const std::vector<double> & stiffness,
   const std::vector<double> & damping, double update_period, double delay)
 {
-  const double period = delay > 0.0 ? std::sqrt(2.0) * (update_period + 2.0 * delay) : update_period;
+  const double period = counted_period(update_period, delay);
   const std::string helper = "ask robot_dynamics_propose_gains for gains", rate = four_digits(1.0 / period) + " Hz";
   const std::string late = delay > 0.0 ? "torque_delay: " + four_digits(delay) + " s, with which " +
     four_digits(1.0 / update_period) + " Hz count as " + rate + ": " : "";

@@ -102,6 +102,7 @@ int main(int, char ** arguments)
   int seen = 0;
   for (int round = 0; round < 20; ++round) {
     settings.evaluate_at_measured = round % 2;
+    settings.control_law = library->impedance != nullptr && round % 4 < 2 ? "cartesian_impedance" : "pd_feedforward";
     EffortLaw law(library, settings);
     std::vector<double> numbers[6], effort(n), last(n, 0.0);
     for (auto & row : numbers) {

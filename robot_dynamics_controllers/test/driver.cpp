@@ -74,7 +74,7 @@ extern "C" {
 void * law_new(
   const char * path, const char * joints, const char * preset, const char * gravity_owner,
   const char * compensation, int measured, const double * effort, int efforts, const double * rate,
-  int rates, const double * times, const double * gains, const char * digest, int rehearses, char * message, std::size_t size)
+  int rates, const double * times, const double * gains, const char * control_law, const char * digest, int rehearses, char * message, std::size_t size)
 {
   return made(
     [&]() -> void * {
@@ -91,6 +91,7 @@ void * law_new(
       settings.reference_timeout = times[2];
       settings.update_rate = times[3];
       settings.torque_delay = times[4];
+      settings.control_law = control_law;
       settings.model_digest = digest;
       const std::size_t n = settings.joints.size();
       settings.stiffness.assign(gains, gains + n);
@@ -105,6 +106,25 @@ void * law_new(
 }
 
 void law_delete(EffortLaw * law) {delete law;}
+const char * law_want_stiffness(EffortLaw * law, const char * frame, const double * numbers, char * said, std::size_t size)
+{
+  FrameStiffness stiffness;
+  std::copy_n(numbers, 6, stiffness.begin());
+  say(said, size, "");
+  (void)made(
+    [&]() -> void * {
+      law->want_stiffness(frame, stiffness);
+      return nullptr;
+    }, said, size);
+  return said;
+}
+
+void law_stiffness(const EffortLaw * law, double * numbers)
+{
+  const FrameStiffness stiffness = law->impedance()->followed();
+  std::copy(stiffness.begin(), stiffness.end(), numbers);
+}
+
 void law_activate(EffortLaw * law, const double * last) {law->activate(last);}
 void law_deactivate(EffortLaw * law) {law->deactivate();}
 void law_resume(EffortLaw * law) {law->resume();}

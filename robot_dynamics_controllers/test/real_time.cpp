@@ -139,6 +139,7 @@ int main(int, char ** arguments)
   settings.fade_in_time = 0.1;
   settings.ramp_time = 0.05;
   settings.update_rate = 1000.0;
+  settings.control_law = library->impedance != nullptr ? "cartesian_impedance" : "pd_feedforward";
   const auto law = std::make_shared<EffortLaw>(library, settings);
   ReferenceValues references;
   references.configure(library.joint_names(), {"position", "velocity", "acceleration", "effort"});

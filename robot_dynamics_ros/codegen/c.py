@@ -69,6 +69,11 @@ class Export(Exported):
     functions: Sequence[Function]
 
 
+def function_name(prefix: str, quantity: str, *of_frame: str) -> str:
+    """Return the name of the function of a quantity; ``of_frame``: link and reference frame, if it has them."""
+    return '_'.join([prefix, quantity, *(identifier(it, 'link') for it in of_frame)])
+
+
 def header(export: Export) -> str:
     """Return the header: sizes, run-time inputs and the functions with shapes and units in comments."""
     model = export.model

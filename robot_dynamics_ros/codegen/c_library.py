@@ -1,7 +1,7 @@
 """Generation of the C99 file that makes exported code a shared library for robot_dynamics_controllers.
 
 Beside what it says of the robot, the library has laws and guards: kernels as functions over arrays of the caller's, for
-the number of joints of this robot.
+the number of joints of this robot; and, where it is asked for, a Cartesian impedance.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ from inspect import signature
 
 import numpy as np
 
-from robot_dynamics_ros.codegen.c import TEMPLATES, Exported
+from robot_dynamics_ros.codegen.c import TEMPLATES, Exported, function_name
+from robot_dynamics_ros.codegen.c_impedance import ImpedanceCode
 from robot_dynamics_ros.codegen.c_loops import LoopCode, Shape
 from robot_dynamics_ros.codegen.c_text import filled, inside_comment, numbers, string
 from robot_dynamics_ros.jit.decorators import Kernel
@@ -38,6 +39,18 @@ class Library(Exported):
 
     kind = 'library'
     continuous: np.ndarray
+    impedance: ImpedanceCode | None = None
+
+    @property
+    def programs(self) -> list:
+        """Quantities that the library calls, which ``export_c`` has to write beside it."""
+        return ['gravity_torque', 'inverse_dynamics', *(self.impedance.programs if self.impedance else ())]
+
+    @property
+    def functions(self) -> list[str]:
+        """Names of the functions of these quantities."""
+        programs = ((it,) if isinstance(it, str) else it for it in self.programs)
+        return [function_name(self.prefix, *program) for program in programs]
 
     @property
     def frames(self) -> list[str]:
@@ -57,6 +70,7 @@ def library_source(library: Library) -> str:
     model, code = library.model, LoopCode()
     for law in LAWS:
         code.function(law, shapes(law, model.arrays.nv).values())
+    impedance = library.impedance.text(code, library.prefix) if library.impedance else ''
     frames = {name: model.frames[name] for name in library.frames}
     return filled(
         TEMPLATES / 'library.c.in',
@@ -79,7 +93,8 @@ def library_source(library: Library) -> str:
             f'    {{{string(name)},\n        {{{numbers(it.rotation.ravel())}}},\n        {{{numbers(it.origin)}}}}},'
             for name, it in frames.items()
         ),
-        laws=code.text,
+        laws=f'{code.text}\n\n{impedance}'.rstrip(),
+        impedance='&exported_impedance' if impedance else '0',
         law_fields='\n'.join(f'        .{kernel.__name__} = {kernel.__name__},' for kernel in LAWS),
     )
 

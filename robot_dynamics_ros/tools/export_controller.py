@@ -5,17 +5,27 @@ import sys
 from pathlib import Path
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.codegen.c_impedance import ImpedanceCode
 from robot_dynamics_ros.codegen.c_library import library_source
 from robot_dynamics_ros.control.arm.driven_robot import with_followers
+from robot_dynamics_ros.control.laws.gain_limits import check_stated
+from robot_dynamics_ros.control.laws.impedance.impedance_code import impedance_code
+from robot_dynamics_ros.control.laws.impedance.stated_impedance import stated_impedance
 from robot_dynamics_ros.control.terms.compensation_policy import PRESETS, CompensationPolicy
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.nodes.lifecycle.stated_parameters import StatedParameters
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.export.c_export import check_replaceable, write_files
-from robot_dynamics_ros.robot.export.c_library_export import PROGRAMS, controller_library
+from robot_dynamics_ros.robot.export.c_library_export import controller_library
 from robot_dynamics_ros.tools.controller_package import ControllerPackage, checked_name
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
 
 LARGEST_RATE = 100_000
+OF_NODES = (
+    *('state_rate', 'force_limit', 'moment_limit', 'wrench_ramp_time'),
+    *('translational_speed_limit', 'rotational_speed_limit'),
+)
+"""Parameters of an impedance that a node has, and a controller has not."""
 
 
 def main() -> None:
@@ -32,6 +42,12 @@ def main() -> None:
     )
     parser.add_argument('--preset', choices=sorted(PRESETS), help='kind of robot: what it compensates itself')
     parser.add_argument('--rate', type=int, default=1000, help='of the controllers, Hz (default: 1000)')
+    parser.add_argument(
+        '--impedance',
+        type=Path,
+        metavar='FILE',
+        help='parameter file of torque_controller whose gains of cartesian_impedance the library gets',
+    )
     parser.add_argument('--package', help='name of the package (default: that of the robot and _controllers)')
     options = parser.parse_args()
     try:
@@ -48,12 +64,14 @@ def write_package(options) -> list[Path]:
     that is not of an earlier export.
     """
     robot = commanded_robot(options)
-    library = controller_library(robot)
+    controller_library(robot)  # a robot that no controller can command is refused before its gains are judged
     preset = options.preset or ''
-    if not CompensationPolicy(preset, '', ()).takes_commands:
+    policy = CompensationPolicy(preset, '', ())
+    if not policy.takes_commands:
         raise ArgumentError(f'--preset {preset}: such an arm takes no efforts, and needs no controller')
     if not 1 <= options.rate <= LARGEST_RATE:
         raise ArgumentError(f'--rate: expected 1 to {LARGEST_RATE} Hz, got {options.rate}')
+    library = controller_library(robot, exported_impedance(options, robot, policy))
     name = checked_name(options.package or f'{library.prefix.lower()}_controllers')
     package = ControllerPackage(name, library, robot.joint_names, preset, options.rate)
     dynamics = validation.output_folder('folder', options.folder) / 'dynamics'
@@ -61,7 +79,28 @@ def write_package(options) -> list[Path]:
     texts = {options.folder / path: text for path, text in package.files().items()}
     check_replaceable(source, library.title)
     check_replaceable(texts, name)
-    return [*robot.export_c(dynamics, PROGRAMS), *write_files({**source, **texts})]
+    return [*robot.export_c(dynamics, library.programs), *write_files({**source, **texts})]
+
+
+def exported_impedance(options, robot: Robot, policy: CompensationPolicy) -> ImpedanceCode | None:
+    """Return the impedance of the file of the options, None without one; ArgumentError names file and parameter."""
+    if options.impedance is None:
+        return None
+    if policy.motor_pd:
+        raise ArgumentError('--impedance: with preset motor_pd the PD of the motors would be added to it')
+    stated = StatedParameters('torque_controller', options.impedance)
+    try:
+        for name in ('stiffness', 'damping'):
+            check_stated(name, stated.value(name))
+        impedance, _, _, stiffness, warning = stated_impedance(robot, stated.value)
+        code = impedance_code(robot, impedance, stiffness, policy.terms, options.rate, stated.value('torque_delay'))
+    except DynamicsError as error:
+        raise ArgumentError(f'{options.impedance}: {error}') from None
+    unused = [name for name in OF_NODES if stated.is_stated(name)]
+    notes = [warning, f'not used by controllers: {", ".join(unused)}' if unused else '']
+    for note in filter(None, notes):
+        print(f'{options.impedance}: {note}', file=sys.stderr)
+    return code
 
 
 def commanded_robot(options) -> Robot:

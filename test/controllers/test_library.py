@@ -6,14 +6,25 @@ import re
 import shutil
 from pathlib import Path
 
-from support.controllers.controllers_core import INCLUDE, Law, Terms, exported, folder, has_compilers, linked, run
+from support.controllers import controllers_impedance
+from support.controllers.controllers_core import (
+    INCLUDE,
+    MOTION,
+    Law,
+    Terms,
+    exported,
+    folder,
+    has_compilers,
+    linked,
+    run,
+)
 from support.robots.small_robots import mixed
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros.codegen.c_library import library_source
-from robot_dynamics_ros.robot.export.c_library_export import PROGRAMS, controller_library
+from robot_dynamics_ros.robot.export.c_library_export import controller_library
 from robot_dynamics_ros.tools.controller_package import ControllerPackage
 
 pytestmark = pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler')
@@ -57,7 +68,7 @@ def test_a_library_of_the_same_model_is_loaded():
 @pytest.mark.parametrize(
     ('pattern', 'replacement', 'said'),
     [
-        (r'ROBOT_DYNAMICS_LIBRARY_VERSION,', '2u,', r'version: expected 3 \(export the robot again\), got 2'),
+        (r'ROBOT_DYNAMICS_LIBRARY_VERSION,', '2u,', r'version: expected 4 \(export the robot again\), got 2'),
         (r'sizeof\(robot_dynamics_library\)', '8', r'size: expected \d+ \(.*\), got 8'),
         (r'= gravity_torque,', '= 0 ? gravity_torque : 0,', 'gravity_torque: expected a function, got nothing'),
         (r'= limit_rate,', '= 0 ? limit_rate : 0,', 'limit_rate: expected a function, got nothing'),
@@ -180,10 +191,11 @@ def is_the_second(library) -> bool:
 
 @pytest.mark.skipif(not shutil.which('cmake'), reason='cmake is missing')
 def test_a_package_holds_code_for_two_processors_with_the_same_bits(tmp_path):
-    package = ControllerPackage('r_controllers', controller_library(mixed()), JOINTS, 'sim', 1000)
-    files = package.files()
-    shutil.copytree(right().with_suffix(''), tmp_path / 'dynamics')
-    mixed().export_c(tmp_path / 'dynamics', PROGRAMS)  # its CMakeLists.txt
+    robot, exported_one = controllers_impedance.kinds()['three'].robot, controllers_impedance.library('three')
+    content = controllers_impedance.content('three')
+    files = ControllerPackage('r_controllers', content, JOINTS, 'sim', 1000).files()
+    shutil.copytree(exported_one.with_suffix(''), tmp_path / 'dynamics')
+    robot.export_c(tmp_path / 'dynamics', content.programs)  # its CMakeLists.txt
     for name, text in (
         ('CMakeLists.txt', files['CMakeLists.txt']),
         ('ament_cmakeConfig.cmake', 'function(ament_package)\nendfunction()\n'),
@@ -194,9 +206,13 @@ def test_a_package_holds_code_for_two_processors_with_the_same_bits(tmp_path):
     run('cmake', '--build', tmp_path / 'build')
     library, cpu = tmp_path / 'build' / 'libr_library.so', Path('/proc/cpuinfo')
     assert is_the_second(library) == (cpu.exists() and ' fma ' in cpu.read_text())
-    motions, inputs = np.random.default_rng(2).normal(size=(1000, 3, 3)), mixed().runtime_inputs
-    torques = [Terms(it).torques(motions, inputs)[0].tobytes() for it in (library, right())]
-    assert torques[0] == torques[1]
+    random, efforts = np.random.default_rng(2), []
+    states, references = random.normal(size=(1000, 2, 3)), random.normal(size=(1000, 4, 3))
+    for path in (library, exported_one):
+        law = Law(path, JOINTS, control_law='cartesian_impedance', **LIMITS)
+        law.activate()
+        efforts.append(law.updates(states, references, MOTION)[0].tobytes())
+    assert efforts[0] == efforts[1]
 
 
 @pytest.mark.parametrize('has_fma', [0, 1])

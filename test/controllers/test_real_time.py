@@ -4,6 +4,7 @@ import functools
 import subprocess
 import sys
 
+from support.controllers import controllers_impedance
 from support.controllers.controllers_core import Terms, compiled, core, exported, has_compilers, has_sanitizer, run
 from support.robots.small_robots import mixed
 
@@ -25,6 +26,12 @@ def library():
     return exported(mixed().with_friction(load=0.1, viscous=2.0), 'loaded')
 
 
+LAWS = pytest.mark.parametrize(
+    'path', [library, functools.partial(controllers_impedance.library, 'three')], ids=['terms', 'impedance']
+)
+"""Libraries of three joints: the programs update the law of an impedance where the library has one."""
+
+
 @functools.cache
 def program():
     core()
@@ -32,21 +39,23 @@ def program():
     return compiled('g++', 'real_time', 'real_time.cpp', driver, f'-Wl,-rpath,{driver.parent}')
 
 
+@LAWS
 @pytest.mark.parametrize(
     ('word', 'found'), [('', ' 0 allocations, 0 locks'), ('allocate', '2000 allocations'), ('lock', '1000 locks')]
 )
-def test_an_update_neither_allocates_nor_locks(word, found):
+def test_an_update_neither_allocates_nor_locks(path, word, found):
     """The other two show that both are counted."""
-    assert found in run(program(), library(), 'count', *[word][: len(word)]).replace(EVERY_OUTCOME, '')
+    assert found in run(program(), path(), 'count', *[word][: len(word)]).replace(EVERY_OUTCOME, '')
 
 
-def test_an_update_makes_no_system_call():
+@LAWS
+def test_an_update_makes_no_system_call(path):
     """Under seccomp's strict mode any but read, write and exit ends the process; the second run shows it."""
-    printed = run(program(), library(), 'seccomp')
+    printed = run(program(), path(), 'seccomp')
     if printed == 'no seccomp\n':
         pytest.skip('this system has no seccomp')
     assert printed == f'{EVERY_OUTCOME}\n'
-    killed = subprocess.run([program(), library(), 'seccomp', 'call'], capture_output=True, check=False)
+    killed = subprocess.run([program(), path(), 'seccomp', 'call'], capture_output=True, check=False)
     assert killed.returncode == -9 and not killed.stdout
 
 
@@ -56,12 +65,13 @@ def skip_without(kinds):
 
 
 @pytest.mark.slow
-def test_any_input_under_the_sanitizers():
+@LAWS
+def test_any_input_under_the_sanitizers(path):
     """20,000 updates and 500 changes of payload and gravity, broken ones among them."""
     skip_without('address,undefined')
     checked = compiled('g++', 'any_input', 'any_input.cpp', *SANITIZED, '-fsanitize=address,undefined')
     for seed in (1, 2):
-        assert run(checked, library(), seed) == f'{EVERY_OUTCOME.replace("ff", "fe")}\n'
+        assert run(checked, path(), seed) == f'{EVERY_OUTCOME.replace("ff", "fe")}\n'
 
 
 @pytest.mark.slow

@@ -160,9 +160,73 @@ def test_a_gripper_is_locked_or_left_out(command, tmp_path):
     assert masses == pytest.approx([2.2, 2.0])
 
 
+GAINS = {
+    'control_law': 'cartesian_impedance', 'impedance_frame': 'ee_link',
+    'translational_stiffness': [800.0, 800.0, 300.0], 'rotational_stiffness': [30.0, 30.0, 30.0],
+    'stiffness': [0.0], 'damping': [0.0], 'force_limit': 15.0, 'state_rate': 500.0,
+}  # fmt: skip
+
+
+def gains(folder, **values):
+    """Return the path of a parameter file of a node."""
+    path = folder / 'gains.yaml'
+    path.write_text(yaml.safe_dump({'/**/torque_controller': {'ros__parameters': {**GAINS, **values}}}))
+    return path
+
+
+@pytest.mark.compiled
+@pytest.mark.skipif(not shutil.which('gcc'), reason='no C compiler')
+def test_the_package_of_a_compliant_arm(command, tmp_path, capsys):
+    """Its library has the gains of a parameter file of torque_controller, and its parameters choose them."""
+    folder = tmp_path / 'new'
+    command('aubo_i5', folder, '--impedance', gains(tmp_path))
+    said = capsys.readouterr()
+    assert len(said.out.splitlines()) == len(FILES)
+    assert said.err == f'{tmp_path}/gains.yaml: not used by controllers: state_rate, force_limit\n'
+    own = parameters(folder)['feedforward_effort_controller']['ros__parameters']
+    assert (own['control_law'], own['evaluate_at'], own['stiffness']) == ('cartesian_impedance', 'measured', [0.0])
+    source = (folder / 'dynamics' / 'aubo_i5_library.c').read_text()
+    assert 'impedance_stiffness[6] = {30.0, 30.0, 30.0, 800.0, 800.0, 300.0}' in source
+    assert '.frame = "ee_link"' in source and '.reference_frame = "local_world_aligned"' in source
+    include = ROOT / 'robot_dynamics_controllers' / 'include'
+    strict = '-std=c99', '-trigraphs', '-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Werror', '-fsyntax-only'
+    subprocess.run(['gcc', *strict, '-I', include, folder / 'dynamics' / 'aubo_i5_library.c'], check=True)
+    renamed = (folder / 'CMakeLists.txt').read_text()
+    header = (folder / 'dynamics' / 'aubo_i5_dynamics.h').read_text()
+    functions = re.findall(r'^bool (\w+)\(', header, re.MULTILINE)
+    assert len(functions) == 5 and all(f'        {it}={it}_fma' in renamed for it in functions)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(
+    ('values', 'arguments', 'said'),
+    [
+        (
+            {'rotational_stiffness': [-1.0]},
+            [],
+            'rotational_stiffness: not stated; expected three numbers of at least 0',
+        ),
+        ({'stiffness': [-1.0]}, [], 'stiffness: not stated, and no robot has default gains'),
+        ({'impedance_frame': 'hand'}, [], "'hand'"),
+        ({'translational_stiffness': [8e7] * 3}, [], 'stiffness.*: at 1000 Hz damping times period over inertia'),
+        ({'torque_delay': 0.5}, [], ': at .* Hz damping times period'),
+        ({'rest_friction_share': 0.5}, ['--preset', 'ur_direct_torque'], 'rest_friction_share: friction is no term'),
+        ({}, ['--preset', 'motor_pd'], '--impedance: with preset motor_pd the PD of the motors'),
+        ({'damping_ratio': 1}, [], 'damping_ratio: expected double, got 1'),
+    ],
+)
+def test_gains_that_no_controller_can_have_are_refused_before_anything_is_written(
+    values, arguments, said, command, tmp_path
+):
+    with pytest.raises(SystemExit, match=f'robot_dynamics_export_controller: .*({said})') as refused:
+        command('aubo_i5', tmp_path / 'new', '--impedance', gains(tmp_path, **values), *arguments)
+    assert '\n' not in str(refused.value) and not (tmp_path / 'new').exists()
+
+
 @pytest.mark.parametrize(
     ('arguments', 'said'),
     [
+        (['--impedance', 'nowhere.yaml'], 'nowhere.yaml'),
         (['--preset', 'monitor_only'], '--preset monitor_only: such an arm takes no efforts'),
         (['--rate', '0'], '--rate: expected 1 to 100000 Hz, got 0'),
         (['--package', 'My-arm'], "--package: expected lower-case letters, .*, got 'My-arm'"),

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Changes with the layout of the structures below. */
-#define ROBOT_DYNAMICS_LIBRARY_VERSION 3u
+#define ROBOT_DYNAMICS_LIBRARY_VERSION 4u
 
 /* Entries of the run-time inputs: gravity in the base frame (3, m/s^2); ten inertial parameters of the last link with
  * its payload: m (kg), m c (3, kg m) and J about the origin of the link's frame (xx, xy, xz, yy, yz, zz; kg m^2); wrench
@@ -47,6 +47,26 @@ typedef struct robot_dynamics_frame {
   double rotation[9]; /* row by row */
   double position[3]; /* m */
 } robot_dynamics_frame;
+
+/* A Cartesian impedance: springs and dampers between a frame and where the desired positions of the joints put it, those
+ * of the joints in its null space, and springs before their position limits. Its gains are constants of the export. */
+typedef struct robot_dynamics_impedance {
+  const char * frame;
+  const char * reference_frame;  /* whose axes the stiffness has: local_world_aligned or local */
+  double longest_period;         /* s: sampling periods below this one are within the limit of its gains */
+  const double * stiffness;      /* 6, rotation first, N m/rad and N/m: the largest and the first one */
+  const bool * may_be_free;      /* 6: whether the stiffness along an axis may be 0 */
+  bool may_soften;               /* whether its limit holds for each softer stiffness, too */
+  bool counts_friction;          /* whether it is for joints whose friction the controller compensates */
+  uint32_t memory;               /* numbers that last from update to update */
+  uint32_t anew;                 /* as many of the first of them begin anew whenever the arm is held anew */
+  const double * initial_memory; /* memory */
+  /* Adds its torque at q and qd to tau, the model's terms (n). stiffness (6) is the one to follow, elapsed (1) the time since
+   * the last torque, s; it is 0 afterwards. Returns as the functions below; after false tau and memory are as before. */
+  bool (*torque)(
+    const double * q, const double * qd, const double * q_desired, const double * qd_desired, const double * inputs,
+    const double * stiffness, double * elapsed, double * memory, double * tau);
+} robot_dynamics_impedance;
 
 typedef struct robot_dynamics_library {
   uint32_t version; /* ROBOT_DYNAMICS_LIBRARY_VERSION */
@@ -87,6 +107,7 @@ typedef struct robot_dynamics_library {
   double (*limit_effort)(const double * effort_limit, double * limited, double * torque);
   double (*limit_rate)(
     const double * rate_limit, double * last, double * limited, double * torque, double elapsed);
+  const robot_dynamics_impedance * impedance; /* a null pointer: exported without one */
 } robot_dynamics_library;
 
 /* A null pointer: the library is compiled for another processor. */

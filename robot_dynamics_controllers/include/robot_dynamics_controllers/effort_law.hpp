@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "robot_dynamics_controllers/compensation.hpp"
 #include "robot_dynamics_controllers/cycle_time.hpp"
 #include "robot_dynamics_controllers/dynamics_library.hpp"
+#include "robot_dynamics_controllers/frame_impedance.hpp"
 #include "robot_dynamics_controllers/handover.hpp"
 #include "robot_dynamics_controllers/joint_feedback.hpp"
 #include "robot_dynamics_controllers/payload_gravity.hpp"
@@ -30,7 +32,8 @@ struct Settings
   std::string preset;               ///< '': unknown; monitor_only is refused: such an arm takes no effort
   std::string gravity_owner;        ///< '': as the preset says, else node; node, robot
   std::vector<std::string> compensation;  ///< {} or {""}: all terms that the robot does not compensate
-  bool evaluate_at_measured = false;      ///< false: positions and velocities of the reference; friction always
+  std::string control_law = "pd_feedforward";  ///< or cartesian_impedance, that of the library
+  bool evaluate_at_measured = false;  ///< false: at those of the reference, without an impedance; friction always
   std::vector<double> stiffness{0.0};     ///< Kp of a PD about the reference, 1 or n, N m/rad (N/m); 0: none
   std::vector<double> damping{0.0};       ///< Kd, likewise, N m s/rad (N s/m)
   std::vector<double> effort_limit{0.0};  ///< 1 or n, N m (N); 0: of the library, inf: none; unknown is refused
@@ -43,7 +46,7 @@ struct Settings
   std::string model_digest;               ///< of the library; '': not checked
 };
 
-/// Measured positions and velocities of the joints (n). Velocities count with evaluate_at_measured or a PD only.
+/// Measured positions and velocities of the joints (n). Velocities count with evaluate_at_measured, a PD or an impedance.
 struct State
 {
   const double * q;
@@ -110,6 +113,10 @@ public:
   /// Ends ramps of payload and gravity that are over at `now` (ROS time, ns): a clock that is set back later does not
   /// bring back what was before them. To be called every 20 ms or so.
   void end_finished_ramps(std::int64_t now);
+  /// Has the impedance follow a stiffness; throws as FrameImpedance::want, and where the law has none or is not active.
+  void want_stiffness(const std::string & frame, const FrameStiffness & stiffness);
+  /// The impedance; nullptr: none.
+  const FrameImpedance * impedance() const noexcept {return impedance_.get();}
   /// Reduces the effort to zero over ramp_time, and keeps it there until the next activation.
   void request_stop() noexcept;
   /// Whether zero was sent since request_stop; also where nothing is active.
@@ -156,6 +163,7 @@ private:
   bool ramps() const;
   [[gnu::hot]] Outcome outcome_of(
     std::int64_t time, double period, const State & state, const Reference * reference) noexcept;
+  bool holds() const noexcept {return impedance_ || feedback_.acts();}
   [[gnu::hot]] bool take_reference(const Reference & reference) noexcept;
   [[gnu::hot]] bool compute(Source source, const State & state) noexcept;
   [[gnu::hot]] bool corner_torque(Source source, const State & state, const double * inputs, double * tau) noexcept;
@@ -166,6 +174,7 @@ private:
   DynamicsLibrary library_;
   std::size_t n_;
   CompensationPolicy policy_;
+  std::unique_ptr<FrameImpedance> impedance_;  // if that is the law
   bool at_measured_;
   double reference_timeout_, ramp_time_;  // s
   CycleTime cycle_;

@@ -2,12 +2,19 @@
 #ifndef ROBOT_DYNAMICS_CONTROLLERS__GAIN_LIMITS_HPP_
 #define ROBOT_DYNAMICS_CONTROLLERS__GAIN_LIMITS_HPP_
 
+#include <string>
 #include <vector>
 
 #include "robot_dynamics_controllers/dynamics_library.h"
 
 namespace robot_dynamics_controllers
 {
+
+/// The period without delay as which a `period` counts whose torques act `delay` late, s.
+double counted_period(double period, double delay);
+
+/// A number in words of an error.
+std::string four_digits(double number);
 
 /// Throws std::invalid_argument, which names the joint, its gain and the limit, for gains Kp (n, N m/rad; N/m) and Kd (n,
 /// N m s/rad; N s/m) that are unstable with torques every T = `period` s. The rule of control/laws/gain_limits.py, which has

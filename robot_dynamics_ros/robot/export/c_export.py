@@ -95,7 +95,9 @@ def _functions(evaluator: Evaluator, prefix: str, programs: Sequence[Program], m
         steps = evaluator.program(key)
         if not all(steps.inputs.values()):  # torques of closures where all loops are couplings
             raise ModelError(f'{program}: {evaluator.model.name} has no loop closures')
-        own = numbered(_identifier(prefix, key), {function.code.name for function in functions.values()})
+        axes = [key.reference_frame] if key.links and key.name != 'link_pose' else []
+        name = c.function_name(prefix, key.name, *key.links, *axes)
+        own = numbered(name, {function.code.name for function in functions.values()})
         arrays = evaluator.model.arrays if algorithm.bodies else evaluator.arrays
         code = StraightLine.of(steps, arrays)._replace(name=own)
         functions[key] = c.Function(code, _paragraphs(key, algorithm, methods))
@@ -116,14 +118,6 @@ def _key(program: Program) -> QuantityKey:
         f'programs: expected names among {", ".join(ALGORITHMS)}, or tuples (name, link) or (name, link, '
         f'reference_frame) with a name among {", ".join(OF_A_FRAME)}, got {program!r:.80}'
     )
-
-
-def _identifier(prefix: str, key: QuantityKey) -> str:
-    """Return the name of a function, which another one may have, too."""
-    words = [prefix, key.name, *(identifier(link, 'link') for link in key.links)]
-    if key.links and key.name != 'link_pose':
-        words.append(key.reference_frame)
-    return '_'.join(words)
 
 
 def _paragraphs(key: QuantityKey, algorithm: Algorithm, methods: type) -> tuple[str, ...]:

@@ -2,24 +2,22 @@
 
 import numpy as np
 
+from robot_dynamics_ros.codegen.c_impedance import ImpedanceCode
 from robot_dynamics_ros.codegen.c_library import Library
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.model.joint_types import KINDS
 from robot_dynamics_ros.robot.compiled_code import CompiledCode
 
-PROGRAMS = 'gravity_torque', 'inverse_dynamics'
-"""Quantities that the library calls."""
 
-
-def controller_library(robot: CompiledCode) -> Library:
-    """Return the content of the library of a robot.
+def controller_library(robot: CompiledCode, impedance: ImpedanceCode | None = None) -> Library:
+    """Return the content of the library of a robot, with an impedance if it is given.
 
     ModelError for what a controller cannot command: a robot without joints, a joint of several coordinates, closed
     loops and joints that mimic others, coupled motors, a payload, and friction that is not finite.
     """
     _check(robot)
-    return Library(robot.model, robot.digest, robot.runtime_inputs, robot.continuous_joints)
+    return Library(robot.model, robot.digest, robot.runtime_inputs, robot.continuous_joints, impedance)
 
 
 def _check(robot: CompiledCode) -> None:

@@ -13,8 +13,9 @@ from support.project.project_files import ROOT
 import numpy as np
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.codegen.c_impedance import ImpedanceCode
 from robot_dynamics_ros.codegen.c_library import library_source
-from robot_dynamics_ros.robot.export.c_library_export import PROGRAMS, controller_library
+from robot_dynamics_ros.robot.export.c_library_export import controller_library
 
 PACKAGE = ROOT / 'robot_dynamics_controllers'
 INCLUDE = PACKAGE / 'include'
@@ -75,13 +76,13 @@ def compiled(compiler: str, name: str, source: str, *options) -> Path:
     return path
 
 
-def exported(robot: Robot, name: str) -> Path:
+def exported(robot: Robot, name: str, impedance: ImpedanceCode | None = None) -> Path:
     """Return the shared library of a robot, as its package builds it."""
     sources = folder() / name
     with made_once(folder() / f'{name}.so') as target:
         if target:
-            _, dynamics, _ = robot.export_c(sources, PROGRAMS)
-            library = controller_library(robot)
+            library = controller_library(robot, impedance)
+            _, dynamics, _ = robot.export_c(sources, library.programs)
             source = sources / f'{library.title}.c'
             source.write_text(library_source(library))
             linked(target, source, dynamics)
@@ -147,6 +148,7 @@ class Law:
         self, library, joints, preset='', gravity_owner='', compensation=(), measured=False, effort_limit=(0.0,),
         rate_limit=(0.0,), fade_in_time=-1.0, ramp_time=0.5, reference_timeout=0.1, update_rate=RATE, digest='',
         compiler='gcc', stiffness=0.0, damping=0.0, rehearses=False, torque_delay=0.0,
+        control_law='pd_feedforward',
     ):  # fmt: skip
         self.core, self.n = core(compiler), len(joints)
         effort, rate = np.array(effort_limit, float), np.array(rate_limit, float)
@@ -156,7 +158,7 @@ class Law:
         made = self.core.law_new(
             str(library).encode(), _text('\n'.join(joints)), _text(preset), _text(gravity_owner),
             _text('\n'.join(compensation)), int(measured), _numbers(effort), len(effort), _numbers(rate), len(rate),
-            _numbers(times), _numbers(gains), _text(digest), int(rehearses), self._said,
+            _numbers(times), _numbers(gains), _text(control_law), _text(digest), int(rehearses), self._said,
             ctypes.c_size_t(len(self._said)),
         )  # fmt: skip
         if not made:
@@ -176,6 +178,22 @@ class Law:
 
     def resume(self) -> None:
         self.core.law_resume(self.handle)
+
+    def want_stiffness(self, stiffness, frame='') -> None:
+        """Have the impedance follow a stiffness (6); ValueError with type and text of a C++ exception."""
+        said = self._said
+        self.core.law_want_stiffness(
+            self.handle, _text(frame), _numbers(np.array(stiffness, float)), said, ctypes.c_size_t(len(said))
+        )
+        if said.value:
+            raise ValueError(said.value.decode())
+
+    @property
+    def stiffness(self) -> np.ndarray:
+        """The stiffness (6) that the last torque followed."""
+        found = np.empty(6)
+        self.core.law_stiffness(self.handle, _numbers(found))
+        return found
 
     def end_finished_ramps(self) -> None:
         self.core.law_end_finished_ramps(self.handle, ctypes.c_int64(self.now))

@@ -41,7 +41,7 @@ from robot_dynamics_ros.control.laws.impedance.symmetric_eigenvalues import diag
 from robot_dynamics_ros.control.laws.joint_space_control import gains
 from robot_dynamics_ros.control.terms.compensation import TERMS, friction_adder, frictionless
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.compiled import compiled, declaration_of
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.kernels.joint_feedback import joint_feedback
@@ -101,7 +101,7 @@ def _damping(G, A, ratio, v, S, V, y, F):
 
 
 @compiled(given='q qd q_desired qd_desired term out')
-def _impedance(
+def impedance_torque(
     K: Matrix, G: Matrix, K_d: Vector, rate: Vector, tank: Vector, taken: Vector, elapsed: Vector,
     D_0: Matrix, Kp: Vector, Kd: Vector, turn: Vector, farthest: Vector,
     ratio: float, local: bool, share: float, friction: Matrix,
@@ -281,6 +281,11 @@ class CartesianImpedance:
     held : HeldPose, optional
         The pose of the frame that they share while they hold the arm.
 
+    Attributes
+    ----------
+    numbers, springs : dict
+        What is bound of ``impedance_torque`` and of ``soft_limits.push_back``, by the names of their parameters.
+
     Raises
     ------
     ArgumentError
@@ -321,17 +326,18 @@ class CartesianImpedance:
         self._M_inv = np.zeros((n, n))
         robot.prepare('mass_matrix_inverse', 'inverse_dynamics', 'gravity_torque')
         six, square = np.zeros((5, 6)), np.zeros((3, 6, 6))
-        self._impedance = bound(
-            _impedance,
+        fixed = (
             *(*K, D_0, Kp, Kd, turns(robot), farthest, float(ratio), is_local),
             *(float(impedance.rest_friction), friction_at_rest(robot, impedance.rest_friction, terms)),
             *(wrench.now, wrench.largest, wrench.fastest, wrench.free, self._T, self._T_d, self._J, self._M_inv),
             *(np.zeros((6, n)), *square, *six, *np.zeros((4, n)), self._held.joints),
-            then=(np.zeros(n),) * 6,
         )
         soft = impedance.soft_limits or SoftLimits(robot, [0.0], [0.0])
         places = soft.lowest, soft.uppermost, soft.slack, soft.lower, soft.upper
         springs = *places, soft.stiffness, soft.torque, soft.push, self._M_inv
+        self.numbers = dict(zip(declaration_of(impedance_torque).fixed, fixed, strict=True))
+        self.springs = dict(zip(declaration_of(push_back).fixed, springs, strict=True))
+        self._impedance = bound(impedance_torque, *fixed, then=(np.zeros(n),) * 6)
         self._push_back = bound(push_back, *springs, then=(np.zeros(n),) * 3)
         friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
         self._add_friction = friction_adder(robot, friction)

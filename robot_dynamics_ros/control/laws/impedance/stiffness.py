@@ -88,6 +88,8 @@ class Stiffness:
         Energy that K may still add, and the largest, J.
     is_free : bool
         Whether an axis is, or becomes, one without stiffness.
+    may_be_free : ndarray, (6,)
+        Which axes may be.
     taken : ndarray, (6,)
         Energy that the growth of each axis took from ``tank`` and has not given back, J.
     elapsed : ndarray, (1,)
@@ -102,7 +104,7 @@ class Stiffness:
         self._largest = np.diagonal(self.K).copy()
         self.wanted, self.rate = self._largest.copy(), self._largest / ramp_time
         self._is_matrix = bool(np.count_nonzero(self.K - np.diag(self._largest)))
-        self._may_be_free = np.array(may_be_free)
+        self.may_be_free = np.array(may_be_free)
         self.is_free = not self.wanted.all()
         self.tank, self.taken, self.elapsed = np.full(2, float(energy_limit)), np.zeros(6), np.zeros(1)
 
@@ -115,7 +117,7 @@ class Stiffness:
         wanted = validation.finite('stiffness', stiffness, (6,))
         if self._is_matrix:
             raise ArgumentError('stiffness: a matrix stays as it is, expected six numbers at first')
-        axes = zip(AXES, wanted.tolist(), self._largest.tolist(), self._may_be_free, strict=True)
+        axes = zip(AXES, wanted.tolist(), self._largest.tolist(), self.may_be_free, strict=True)
         for (part, axis), value, largest, may_be_free in axes:
             if value > largest:
                 raise ArgumentError(f'{part} {axis}: {value!r} is above {largest!r}, the largest ({part}_stiffness)')
@@ -143,7 +145,7 @@ class Stiffness:
         """Take over stiffness and energy from those of the same arm ``before``, as far as these are as large."""
         now = np.minimum(np.diagonal(before.K), self._largest)
         self.K[:], self.G[:] = np.diag(now), np.diag(np.sqrt(now))
-        wanted = np.where((before.wanted > 0.0) | self._may_be_free, before.wanted, self._largest)
+        wanted = np.where((before.wanted > 0.0) | self.may_be_free, before.wanted, self._largest)
         self.wanted[:] = np.minimum(wanted, self._largest)
         self.is_free = not self.wanted.all()
         self.tank[0], self.taken[:] = min(before.tank[0], self.tank[1]), before.taken

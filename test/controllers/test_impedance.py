@@ -1,0 +1,308 @@
+"""The Cartesian impedance of an exported library: the bits of the nodes' law, and what a controller does with it."""
+
+import itertools
+import re
+
+from support.controllers.controllers_core import (
+    EFFORT,
+    MOTION,
+    NONE,
+    RATE,
+    Law,
+    body_numbers,
+    exported,
+    has_compilers,
+    linked,
+)
+from support.controllers.controllers_impedance import content, kinds, library
+from support.matrices import matrix
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Payload
+from robot_dynamics_ros.codegen.c_library import library_source
+from robot_dynamics_ros.control.guards.torque_limiter import TorqueLimiter
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import CartesianImpedance
+from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender
+from robot_dynamics_ros.control.payload.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp
+from robot_dynamics_ros.control.terms.compensation import TERMS
+from robot_dynamics_ros.control.terms.compensation_policy import PRESETS, CompensationPolicy
+
+pytestmark = [
+    pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler'),
+    pytest.mark.compiled,
+]
+START = 1_700_000_000_000_000_000
+STEP = 1_000_000
+LENGTH = 500_000_000
+UNLIMITED = {'effort_limit': [np.inf], 'fade_in_time': 0.0, 'control_law': 'cartesian_impedance'}
+Q = np.array([0.1, -0.7, 0.9, -0.1, 0.8, 0.0])
+TAKING = [name for name in PRESETS if CompensationPolicy(name, '', ()).takes_commands and name != 'motor_pd']
+
+
+def law_of(name: str, **more) -> Law:
+    made = Law(library(name), kinds()[name].robot.joint_names, **{**UNLIMITED, **more})
+    made.activate()
+    return made
+
+
+def states_and_references(random, count: int, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return states (count, 2, n) at random, and references (count, 4, n) near them, some of which stand."""
+    states = random.uniform(-2.5, 2.5, (count, 2, n)) * np.array([1.0, 0.4])[:, None]
+    references = random.normal(size=(count, 4, n)) * np.array([0.2, 0.3, 2.0, 3.0])[:, None]
+    references[:, :2] += states
+    references[::3, 1:3] = 0.0
+    return states, references
+
+
+def expected(name: str, states, references, terms=TERMS) -> np.ndarray:
+    """Return the torques (count, n) of the law of the nodes."""
+    kind = kinds()[name]
+    impedance, stiffness = kind.made()
+    theirs, out = CartesianImpedance(kind.robot, impedance, terms, stiffness), np.empty(states[:, 0].shape)
+    nothing = np.zeros(kind.robot.nv)
+    for (q, qd), reference, torque in zip(states, references, out, strict=True):
+        stiffness.elapse(1.0 / RATE)
+        theirs.torque(q, qd, tuple(reference[:3]), nothing, torque)
+    return out
+
+
+def same(ours: np.ndarray, theirs: np.ndarray) -> None:
+    wrong = np.flatnonzero((ours.view(np.uint64) != theirs.view(np.uint64)).any(axis=-1))
+    assert not len(wrong), (len(wrong), wrong[0], ours[wrong[0]], theirs[wrong[0]])
+
+
+@pytest.mark.parametrize('name', ['aubo_i5', 'seven', 'three'])
+def test_the_bits_are_those_of_the_nodes(name):
+    states, references = states_and_references(np.random.default_rng(3), 5000, kinds()[name].robot.nv)
+    efforts, outcomes = law_of(name).updates(states, references, MOTION)
+    assert set(outcomes) == {'sent'}
+    same(efforts, expected(name, states, references))
+
+
+@pytest.mark.parametrize('preset', matrix(['', *TAKING], []))
+def test_the_bits_of_every_preset_for_100_000_cycles(preset):
+    """The robot that compensates gravity or friction itself gets neither."""
+    name = 'aubo_i5' if 'friction' in CompensationPolicy(preset, '', ()).terms else 'seven'
+    states, references = states_and_references(np.random.default_rng(5), 100_000, kinds()[name].robot.nv)
+    efforts, _ = law_of(name, preset=preset).updates(states, references, MOTION)
+    same(efforts, expected(name, states, references, CompensationPolicy(preset, '', ()).terms))
+
+
+@pytest.mark.parametrize('name', ['aubo_i5', 'three'])
+def test_the_bits_while_payload_and_gravity_change(name):
+    """Each corner of both ramps has an impedance of its own mass matrix; springs and tank are one."""
+    kind, random, count = kinds()[name], np.random.default_rng(9), 800
+    robot, n = kind.robot, kind.robot.nv
+    body = Payload(2.0, (0.05, 0.0, 0.1), 0.01 * np.eye(3))
+    payload = PayloadRamp({kind.frame: body}, {}, START, LENGTH)
+    gravity = GravityRamp((1.0, -7.0, 6.0), tuple(robot.gravity), START + 100 * STEP, LENGTH)
+    law = law_of(name, rate_limit=[5e4])
+    assert law.payload(body_numbers(body), kind.frame, [], START, LENGTH, START)[0]
+    assert law.gravity(gravity.after, gravity.before, '', gravity.start, LENGTH, START)[0]
+    impedance, stiffness = kind.made()
+    blender = PayloadBlender(
+        lambda it: CartesianImpedance(it, impedance, TERMS, stiffness), robot, PayloadGravity(payload, gravity)
+    )
+    states, references = states_and_references(random, count, n)
+    times = START + STEP * np.arange(count)
+    efforts, _ = law.updates(states, references, MOTION, times)
+    limiter, theirs = TorqueLimiter(np.full(n, np.inf), np.full(n, 5e4)), np.empty((count, n))
+    for time, (q, qd), reference, out in zip(times, states, references, theirs, strict=True):
+        stiffness.elapse(1.0 / RATE)
+        blender.torque(int(time), q, qd, tuple(reference[:3]), np.zeros(n), out=out)
+        assert limiter.apply(out, 1.0 / RATE)
+    same(efforts, theirs)
+
+
+def test_the_bits_while_the_stiffness_changes():
+    """Softer, an axis free, stiff again as far as the tank reaches; another activation begins with the library's."""
+    kind, n = kinds()['aubo_i5'], 6
+    states, references = states_and_references(np.random.default_rng(11), 1500, n)
+    states, references = 0.02 * states + [Q, np.zeros(6)], 0.02 * references
+    references[:, 0] += Q
+    law, (impedance, stiffness) = law_of('aubo_i5'), kind.made()
+    theirs, largest = CartesianImpedance(kind.robot, impedance, TERMS, stiffness), np.array(kind.stiffness)
+    for k, wanted in enumerate((0.5 * largest, largest * [1.0, 1.0, 1.0, 0.0, 1.0, 1.0], largest)):
+        law.want_stiffness(wanted)
+        stiffness.want(wanted)
+        efforts, _ = law.updates(states[500 * k :][:500], references[500 * k :][:500], MOTION)
+        assert (law.stiffness == wanted).all()
+        out = np.empty((500, n))
+        for state, reference, torque in zip(states[500 * k :], references[500 * k :], out, strict=False):
+            stiffness.elapse(1.0 / RATE)
+            theirs.torque(*state, tuple(reference[:3]), np.zeros(n), torque)
+        same(efforts, out)
+    law.want_stiffness(0.5 * largest)
+    law.activate()
+    efforts, _ = law.updates(states, references, MOTION)
+    same(efforts, expected('aubo_i5', states, references))
+    assert (law.stiffness == largest).all()
+
+
+@pytest.mark.parametrize(
+    ('axis', 'value', 'frame', 'said'),
+    [
+        (5, 300.1, '', 'translational z: expected a stiffness of at most 300, that of the library, got 300.1'),
+        (0, -1.0, '', 'rotational x: expected a stiffness of at least 0, got -1'),
+        (4, np.nan, '', 'translational y: expected a stiffness of at least 0, got nan'),
+        (1, 0.0, 'ee_link', 'rotational y: expected a stiffness of above 0, for nothing else would brake this axis'),
+        (3, 0.0, 'base_link', "frame_id: expected 'ee_link', whose axes the stiffness has, got 'base_link'"),
+    ],
+)
+def test_a_stiffness_that_the_arm_must_not_have_is_refused(axis, value, frame, said):
+    law, wanted = law_of('aubo_i5'), np.array(kinds()['aubo_i5'].stiffness)
+    wanted[axis] = value
+    with pytest.raises(ValueError, match=f'invalid_argument: {re.escape(said)}'):
+        law.want_stiffness(wanted, frame)
+    law.updates(*held(Q, 1), MOTION)
+    assert law.stiffness.tolist() == list(kinds()['aubo_i5'].stiffness)
+
+
+def test_only_an_active_law_with_an_impedance_takes_a_stiffness():
+    law = law_of('aubo_i5')
+    law.deactivate()
+    with pytest.raises(ValueError, match='the controller is not active'):
+        law.want_stiffness([1.0] * 6)
+    with pytest.raises(ValueError, match='only control_law cartesian_impedance has a stiffness'):
+        law_of('aubo_i5', control_law='pd_feedforward').want_stiffness([1.0] * 6)
+
+
+def held(q, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return states and references (count, ...) that stand at q."""
+    rest = np.zeros_like(q)
+    return np.tile([q, rest], (count, 1, 1)), np.tile([q, rest, rest, rest], (count, 1, 1))
+
+
+def test_a_force_moves_the_tool_by_force_over_stiffness():
+    """An arm without friction, pushed by 12 N along an axis of its tool."""
+    kind, law = kinds()['plain'], law_of('plain')
+    robot, q, qd = kind.robot, Q.copy(), np.zeros(6)
+    _, references = held(Q, 1)
+    pushed = robot.jacobian(Q, kind.frame, 'local').T @ [0.0, 0.0, 0.0, 0.0, 0.0, 12.0]
+    for _ in range(3000):
+        (effort,), _ = law.updates([[q, qd]], references, MOTION)
+        qd += robot.forward_dynamics(q, qd, effort + pushed) / RATE
+        q = q + qd / RATE
+    T, T_pushed = robot.link_pose(Q, kind.frame), robot.link_pose(q, kind.frame)
+    moved = T[:3, :3].T @ (T_pushed[:3, 3] - T[:3, 3])
+    assert np.abs(qd).max() < 1e-3
+    assert moved == pytest.approx([0.0, 0.0, 12.0 / 800.0], abs=0.02 * 12.0 / 800.0)
+
+
+def test_without_a_reference_gravity_is_compensated_and_springs_come_and_go_without_a_step():
+    robot, law = kinds()['aubo_i5'].robot, law_of('aubo_i5', ramp_time=0.1)
+    away = Q + 0.1
+    states, _ = held(away, 800)
+    _, references = held(Q, 800)
+    kind = np.where(np.arange(800) < 150, MOTION, NONE)
+    kind[500:] = MOTION
+    efforts, outcomes = law.updates(states, references, kind)
+    assert [it for it, _ in itertools.groupby(outcomes)] == ['sent', 'gravity_only', 'sent']
+    pulled = np.abs(efforts[100] - robot.gravity_torque(away)).max()
+    assert pulled > 10.0, 'springs pull'
+    same(efforts[499:500], robot.gravity_torque(away)[None])
+    assert np.abs(np.diff(efforts, axis=0)).max() < 1.1 * pulled / (0.1 * RATE)
+
+
+def test_a_joint_that_a_hand_left_at_its_limit_is_not_pushed_out_where_references_come_again():
+    robot, law = kinds()['aubo_i5'].robot, law_of('aubo_i5', ramp_time=0.05)
+    near = Q.copy()
+    near[2] = robot.limits.upper[2] - 0.05
+    for places, pushed in (((near,), False), ((Q, near), True), ((Q, None, near), False)):
+        law.activate()
+        for place in places:
+            states, references = held(near if place is None else place, 300)
+            efforts, _ = law.updates(states, references, NONE if place is None else MOTION)
+        springs = efforts[-1] - robot.gravity_torque(near)
+        assert (abs(springs[2]) > 5.0) == pushed, (len(places), springs)
+
+
+def test_after_a_pause_springs_that_were_stretched_in_it_pull_without_a_step():
+    robot, law = kinds()['aubo_i5'].robot, law_of('aubo_i5')
+    states, references = held(Q, 100)
+    before, _ = law.updates(states, references, MOTION)
+    moved, _ = held(Q + 0.1, 100)
+    after, _ = law.updates(moved[:1], references[:1], MOTION, period=0.4)
+    assert np.abs(after[0] - before[-1]).max() < 1.0
+    efforts, _ = law.updates(np.repeat(moved, 3, axis=0), np.repeat(references, 3, axis=0), MOTION)
+    assert np.abs(efforts[-1] - robot.gravity_torque(Q + 0.1)).max() > 10.0
+    assert np.abs(np.diff(efforts, axis=0)).max() < 2.0
+
+
+@pytest.mark.parametrize('broken', ['q', 'qd', 'reference'])
+def test_what_is_not_finite_reaches_no_joint(broken):
+    law = law_of('aubo_i5')
+    states, references = held(Q, 20)
+    if broken == 'reference':
+        references[5:, 0, 3] = np.nan
+    else:
+        states[5:, 0 if broken == 'q' else 1, 3] = np.nan
+    efforts, outcomes = law.updates(states, references, MOTION)
+    assert np.isfinite(efforts).all()
+    assert outcomes[10] == ('reference_refused' if broken == 'reference' else 'state_lost')
+
+
+@pytest.mark.parametrize(
+    ('settings', 'said'),
+    [
+        ({'control_law': 'pd'}, "control_law: expected pd_feedforward or cartesian_impedance, got 'pd'"),
+        ({'update_rate': 10.0}, 'are stable above .* Hz, and update_rate with torque_delay counts as 10 Hz; raise'),
+        ({'torque_delay': 0.1}, r'counts as 3\.\d+ Hz'),
+        ({'preset': 'motor_pd'}, 'control_law: with preset motor_pd the PD of the motors would be added to it'),
+        ({'damping': 1.0}, 'stiffness, damping: expected 0 with cartesian_impedance'),
+        ({'compensation': ['gravity']}, 'control_law: the rest_friction_share of the library needs friction'),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_name(settings, said):
+    with pytest.raises(ValueError, match=f'invalid_argument: .*{said}'):
+        law_of('aubo_i5', **settings)
+
+
+@pytest.mark.parametrize(
+    ('pattern', 'replacement', 'said'),
+    [
+        (r'\.frame = "sledge"', '.frame = ""', 'impedance.frame: expected a name, got an empty text'),
+        (r'\.longest_period = [^,]*', '.longest_period = 0.0', 'impedance.longest_period: expected a number above 0'),
+        (r'\.memory = \d+', '.memory = 0', 'impedance.memory: expected 1 to 100000, got 0'),
+        (r'\.anew = \d+', '.anew = 1000', 'impedance.anew: expected at most 86, got 1000'),
+        (r'\.stiffness = (\w+)', r'.stiffness = 0 ? \1 : 0', 'impedance.stiffness: expected 6 numbers, got nothing'),
+        (r'\.may_be_free = (\w+)', r'.may_be_free = 0 ? \1 : 0',
+         'impedance.may_be_free: expected an array, got nothing'),
+        (r'\.initial_memory = (\w+)', r'.initial_memory = 0 ? \1 : 0',
+         'impedance.initial_memory: expected an array, got nothing'),
+        (r'\.torque = (\w+)', r'.torque = 0 ? \1 : 0', 'impedance.torque: expected a function, got nothing'),
+    ],
+)  # fmt: skip
+def test_an_impedance_that_a_controller_cannot_use_is_named(pattern, replacement, said, tmp_path):
+    sources = library('three').with_suffix('')
+    text, count = re.subn(pattern, replacement, library_source(content('three')))
+    assert count == 1
+    (tmp_path / 'changed.c').write_text(text)
+    path = linked(tmp_path / 'changed.so', '-I', sources, tmp_path / 'changed.c', sources / 'r_dynamics.c')
+    with pytest.raises(ValueError, match=f'LibraryError: .*{re.escape(said)}'):
+        Law(path, kinds()['three'].robot.joint_names, **UNLIMITED)
+
+
+def test_a_library_without_an_impedance_says_how_to_get_one():
+    robot = kinds()['three'].robot
+    plain = exported(robot, 'without_impedance')
+    with pytest.raises(ValueError, match=re.escape('has no cartesian_impedance; export it with --impedance')):
+        Law(plain, robot.joint_names, **UNLIMITED)
+    one, other = (
+        Law(path, robot.joint_names, **{**UNLIMITED, 'control_law': 'pd_feedforward'})
+        for path in (plain, library('three'))
+    )
+    states, references = states_and_references(np.random.default_rng(1), 50, 3)
+    for law in (one, other):
+        law.activate()
+    same(one.updates(states, references, MOTION)[0], other.updates(states, references, MOTION)[0])
+
+
+def test_efforts_alone_are_added_to_gravity():
+    robot, law = kinds()['aubo_i5'].robot, law_of('aubo_i5')
+    states, references = held(Q, 3)
+    references[:, 3] = 1.5
+    efforts, _ = law.updates(states, references, EFFORT)
+    same(efforts[-1:], (robot.gravity_torque(Q) + 1.5)[None])
