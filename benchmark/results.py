@@ -27,6 +27,7 @@ SCRIPTS = (
     'compiled_loops',
     'casadi_c',
     'exported_c',
+    'controller_updates',
     'small_batches',
     'batches',
     'joints',
