@@ -22,6 +22,7 @@ TOPICS = (
     'target_stiffness',
     'target_wrench',
     'target_twist',
+    'applied_wrench',
     'controller_state',
     'effort_commands',
     'feedforward_torque',

@@ -1,4 +1,4 @@
-"""Plant loop of simulated_arm: steps MuJoCo, publishes joint states and reads effort commands."""
+"""Plant loop of simulated_arm: steps MuJoCo, publishes joint states, reads effort commands and applied wrenches."""
 
 import reprlib
 import time
@@ -14,6 +14,7 @@ from robot_dynamics_ros.errors import ArgumentError, UnstableError
 from robot_dynamics_ros.messages.command_stamp import answered_stamp
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.model.closed_loops.loops import check_tree
+from robot_dynamics_ros.nodes.inputs.applied_wrench_input import AppliedWrenchInput
 from robot_dynamics_ros.nodes.lifecycle.lifecycle_task import LifecycleTask
 from robot_dynamics_ros.simulation.elastic_joints import ElasticJoints
 from robot_dynamics_ros.simulation.plant.arm_clock import ArmClock
@@ -54,11 +55,16 @@ def elastic_joints(robot, stiffness, damping) -> ElasticJoints | None:
     return ElasticJoints(robot, validation.of_each_joint('joint_stiffness', stiffness, robot.nv, zero=False), D)
 
 
-def surfaces(robot, planes, frame: str) -> Surfaces | None:
-    """Return the surfaces that a frame touches, '': the last link; None for [0.0]; ArgumentError for wrong ones."""
-    if frame:
-        robot.link_pose(robot.neutral(), frame)  # names one that it lacks
-    return None if list(planes) == [0.0] else Surfaces(planes, frame or robot.link_names[-1])
+def contact_frame(robot, name: str) -> str:
+    """Return the link or frame that is touched, '': the last link; UnknownNameError for one that ``robot`` lacks."""
+    if name:
+        robot.link_pose(robot.neutral(), name)
+    return name or robot.link_names[-1]
+
+
+def surfaces(planes, frame: str) -> Surfaces | None:
+    """Return the surfaces that a frame touches, None for [0.0]; ArgumentError for wrong ones."""
+    return None if list(planes) == [0.0] else Surfaces(planes, frame)
 
 
 def start_position(values, nq: int) -> np.ndarray:
@@ -70,11 +76,11 @@ def start_position(values, nq: int) -> np.ndarray:
 class PlantLoop(LifecycleTask):
     """``effort_commands`` in, ``joint_states`` out, ``~/reset`` to the start position.
 
-    With actuation motor_pd ``position_commands`` come in, too. Brakes hold the arm from activation to the first command
-    and whenever none came for ``command_timeout``. Where this node is late by more than ``longest_delay``, or the state
-    that the command answers is that old (``CommandAge``), the arm's time stands still: a busy machine makes the
-    simulation slow, not wrong. Lost time is made up, at double speed, while the arm rests. Stamps never go back
-    (``ArmClock``).
+    With actuation motor_pd ``position_commands`` come in, too, and ``applied_wrench`` always. Brakes hold the arm from
+    activation to the first command and whenever none came for ``command_timeout``. Where this node is late by more than
+    ``longest_delay``, or the state that the command answers is that old (``CommandAge``), the arm's time stands still:
+    a busy machine makes the simulation slow, not wrong. Lost time is made up, at double speed, while the arm rests.
+    Stamps never go back (``ArmClock``).
 
     Where the motion diverges, nothing is published until ``~/reset`` or the next activation.
     """
@@ -87,6 +93,7 @@ class PlantLoop(LifecycleTask):
         if node.value('actuation') == 'motor_pd':
             gains = {'motor_stiffness': node.value('motor_stiffness'), 'motor_damping': node.value('motor_damping')}
             motors = MotorPd(*(gain(name, values, robot.nv) for name, values in gains.items()))
+        frame = contact_frame(robot, node.value('contact_frame'))
         self._arm = plant_class()(
             robot,
             STEP_NS / SECOND,
@@ -95,8 +102,10 @@ class PlantLoop(LifecycleTask):
             friction_error=node.value('friction_error'),
             motors=motors,
             elastic=elastic_joints(robot, node.value('joint_stiffness'), node.value('joint_damping')),
-            surfaces=surfaces(robot, node.value('surfaces'), node.value('contact_frame')),
+            surfaces=surfaces(node.value('surfaces'), frame),
+            frame=frame,
         )
+        self._applied_wrench = AppliedWrenchInput(node, self._arm, frame)
         ros_clock = node.get_clock()
         self._arm_time = ArmClock(
             STEP_NS, lambda: ros_clock.now().nanoseconds, time.monotonic_ns, lambda: ros_clock.ros_time_is_active
@@ -135,14 +144,19 @@ class PlantLoop(LifecycleTask):
         self._begin()
 
     def report(self) -> dict[str, str]:
-        """Return brakes, lost time, the number of commands that named no state, and the force of surfaces."""
+        """Return brakes, lost time, the number of commands that named no state, forces of surfaces and of a hand."""
         lost = self._arm_time.steps_lost * STEP_NS / SECOND
         return {
             'brakes': 'closed' if self._arm.brakes else 'open',
             'time lost, s': f'{lost:.3f}',
             'commands without a state': str(self._command_age.unnamed),
             'contact force, N': ' '.join(f'{x:.3g}' for x in self._arm.contact_force),
+            **self._applied_wrench.report(),
         }
+
+    def warnings(self) -> list[str]:
+        """Return that several nodes apply a wrench."""
+        return self._applied_wrench.warnings()
 
     def _on_timer(self) -> None:
         """Step the arm up to now and publish its state."""

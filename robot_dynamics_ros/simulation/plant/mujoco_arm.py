@@ -8,6 +8,7 @@ from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.errors import UnstableError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.simulation.elastic_joints import ElasticJoints
+from robot_dynamics_ros.simulation.plant.applied_wrench import AppliedWrench
 from robot_dynamics_ros.simulation.plant.motor_pd import MotorPd
 from robot_dynamics_ros.simulation.plant.mujoco_plant import mujoco_plant
 from robot_dynamics_ros.simulation.plant.mujoco_springs import MujocoSprings
@@ -19,6 +20,7 @@ class MujocoArm:
 
     While ``brakes`` is set, as it is at the start, the arm stands still. Motors of the MIT type add their PD about
     ``position_command`` (n, rad or m) to ``torque``; closed brakes set that to the position of the arm, torque to 0.
+    ``wrench`` is what a hand applies; closed brakes end it.
     """
 
     def __init__(
@@ -31,6 +33,7 @@ class MujocoArm:
         motors: MotorPd | None = None,
         elastic: ElasticJoints | None = None,
         surfaces: Surfaces | None = None,
+        frame: str = '',
     ):
         """Make the plant of ``robot``, with its inertias, rotor inertias, friction, springs and gravity.
 
@@ -40,12 +43,14 @@ class MujocoArm:
         no coupling of motors and no gyroscopic torque of rotors. Followers of a ``DrivenRobot`` follow by soft
         constraints. ``motors`` is the PD of motors of the MIT type, None for others. The joints of ``elastic``, made of
         ``robot``, have springs: then positions, velocities, torques and friction are those of motors, and MuJoCo's step
-        is shorter where the stiffest mode needs that. A frame of the arm touches ``surfaces``. Raises ModelError naming
-        a joint that MuJoCo cannot move, ArgumentError for a wrong start, one behind a surface, and springs that need
-        more than ``mujoco_springs.MOST_STEPS`` a period.
+        is shorter where the stiffest mode needs that. A frame of the arm touches ``surfaces``. ``wrench`` acts at the
+        origin of the link or ``frame``, '': the last link. Raises ModelError naming a joint that MuJoCo cannot move,
+        UnknownNameError a frame that is none, ArgumentError for a wrong start, one behind a surface, and springs that
+        need more than ``mujoco_springs.MOST_STEPS`` a period.
         """
         tree, couplings = (robot.robot, robot.couplings) if isinstance(robot, DrivenRobot) else (robot, ())
-        model = mujoco_plant(tree.model if elastic is None else elastic.tree.model, couplings, surfaces)
+        frame = frame or tree.link_names[-1]
+        model = mujoco_plant(tree.model if elastic is None else elastic.tree.model, couplings, surfaces, frame)
         joints, moved = ([model.joint(name) for name in it.joint_names] for it in (robot, tree))
         self._q = np.array([joint.qposadr[0] for joint in joints])
         self._v = np.array([joint.dofadr[0] for joint in joints])
@@ -84,6 +89,8 @@ class MujocoArm:
             self._data.qpos[self._moved] = self._start
             self._steps = self._springs.shorten_step(period)
         self._names = robot.joint_names
+        self._applied, self._own = self._data.qfrc_applied, np.zeros(model.nv)  # MuJoCo's memory; without the wrench
+        self.wrench = AppliedWrench(model, self._data, frame, period)
         self.period = period
         self.brakes = True
         self.torque = np.zeros(robot.nv)
@@ -101,6 +108,7 @@ class MujocoArm:
         if self._springs is not None:
             self._springs.relax()
         self.torque[:] = 0.0
+        self.wrench.end()
         self.position_command[:] = self.position
         self.brakes = True
 
@@ -113,15 +121,23 @@ class MujocoArm:
             return
         if self._motors is not None:
             self._model.qpos_spring[self._q] = self._rest + self._share * self.position_command
-        self._data.qfrc_applied[self._v] = self.torque - self._drag
+        self._own[self._v] = self.torque - self._drag
         self._before[:] = self._data.qpos
         handler = mujoco.get_mju_user_warning()
         mujoco.set_mju_user_warning(_not_printed)
-        mujoco.mj_step(self._model, self._data, count * self._steps)
+        pushed = min(count, self.wrench.steps_left)
+        for _ in range(pushed):
+            self._applied[:] = self._own
+            self.wrench.add_to(self._applied)
+            mujoco.mj_step(self._model, self._data, self._steps)
+        self._applied[:] = self._own
+        mujoco.mj_step(self._model, self._data, (count - pushed) * self._steps)
         mujoco.set_mju_user_warning(handler)
         if self._warned.any():
             k = np.argmax(np.abs(self.torque))
             torque = f'{self.torque[k]:.4g} at joint {self._names[k]!r}'
+            if pushed:
+                torque += f', applied force {np.linalg.norm(self.wrench.in_force[3:]):.4g} N'
             mujoco.mj_resetData(self._model, self._data)
             self._data.qpos[:] = self._before
             self.close_brakes()

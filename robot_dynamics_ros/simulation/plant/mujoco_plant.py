@@ -31,12 +31,15 @@ TIME_CONSTANT, DAMPING_RATIO, FRICTION = 0.004, 1.0, 0.3
 COMPILED = {'mass': 1.0, 'inertia': (1.0, 1.1, 1.2), 'ipos': (1.0, 1.0, 1.0), 'iquat': (0.5, 0.5, 0.5, 0.5)}
 
 
-def mujoco_plant(model: Model, couplings: Iterable[Coupling] = (), surfaces: Surfaces | None = None) -> mujoco.MjModel:
+def mujoco_plant(
+    model: Model, couplings: Iterable[Coupling] = (), surfaces: Surfaces | None = None, site: str = ''
+) -> mujoco.MjModel:
     """Return MuJoCo's model of a tree of joints, which have the names of the model's.
 
     It has the inertias, rotor inertias, viscous and Coulomb friction, springs and position limits of ``model``, and no
     shapes but that of the frame that touches ``surfaces``. Its gravity is that of MuJoCo. Each of ``couplings`` becomes
-    a soft constraint. Raises ModelError naming a closed loop, a joint that MuJoCo lacks, or one that moves no inertia.
+    a soft constraint, and the link or frame ``site`` a site of this name, '': none. Raises ModelError naming a closed
+    loop, a joint that MuJoCo lacks, or one that moves no inertia.
     """
     check_tree(model, 'a plant in MuJoCo')
     for finding in refusals(audit_model(model), ('masses', 'forward dynamics')):
@@ -57,6 +60,10 @@ def mujoco_plant(model: Model, couplings: Iterable[Coupling] = (), surfaces: Sur
         equality.data[:LARGEST_POLYNOMIAL] = polynomial
     if surfaces is not None:
         _add_surfaces(spec, bodies, model, surfaces)
+    if site:
+        frame = model.frame(site)
+        pose = {'pos': frame.origin, 'quat': _quaternion(frame.rotation)}
+        bodies[model.link_names[frame.link]].add_site(name=site, **pose)
     plant = spec.compile()
     for joint in model.joints:
         _set_numbers(plant, joint)

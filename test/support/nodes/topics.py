@@ -15,6 +15,7 @@ TYPES = {
     'gravity_torque/commands': 'std_msgs/msg/Float64MultiArray',
     'gravity_torque/info': 'robot_dynamics_interfaces/msg/TorqueInfo',
     'effort_commands': 'std_msgs/msg/Float64MultiArray',
+    'applied_wrench': 'geometry_msgs/msg/WrenchStamped',
     'payload_state': 'robot_dynamics_interfaces/msg/PayloadState',
     'gravity_state': 'robot_dynamics_interfaces/msg/GravityState',
     'payload_in_force': 'robot_dynamics_interfaces/msg/PayloadState',
