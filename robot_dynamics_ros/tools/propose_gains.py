@@ -1,15 +1,19 @@
 """Propose stiffness and damping of torque_controller for a robot, from its mass matrix and the rate of joint_states."""
 
 import argparse
+import math
 import sys
 
+import yaml
+
 from robot_dynamics_ros.control.laws.gain_limits import LIMIT, counted_period, propose_gains
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import IMPEDANCE
 from robot_dynamics_ros.control.laws.impedance.impedance_limits import largest_stiffness
+from robot_dynamics_ros.control.laws.impedance_proposal import DAMPING_RATIO, EQUALLY_STIFF, SOFT, propose_impedance
 from robot_dynamics_ros.errors import DynamicsError
+from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
 
-EQUALLY_STIFF = 1.0, 1.0, 1.0, 25.0, 25.0, 25.0
-"""Stiffness of rotation and translation (N m/rad, N/m) whose largest multiple is printed: equal at 0.2 m."""
 WIDTHS = 10, 11, 11, 10
 COLUMNS = f'{"":24}{"inertia":>10}{"bandwidth":>11}{"stiffness":>11}{"damping":>10}'
 UNITS = f'{"":24}{"kg m^2":>10}{"rad/s":>11}{"N m/rad":>11}{"N m s/rad":>10}'
@@ -20,18 +24,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog='robot_dynamics_propose_gains', description=__doc__)
     add_robot_options(parser)
     parser.add_argument('--rate', type=float, required=True, help='rate of joint_states, Hz')
-    parser.add_argument('--bandwidth', type=float, default=10.0, help='of the position control, rad/s (default: 10)')
+    parser.add_argument(
+        '--bandwidth', type=float, default=10.0, help='of the position control or posture, rad/s (default: 10)'
+    )
     parser.add_argument('--delay', type=float, default=0.0, help='of the torque, s (torque_delay of torque_controller)')
+    parser.add_argument(
+        '--impedance-frame',
+        metavar='FRAME',
+        help=f'propose the stiffness of this link or frame by {IMPEDANCE}, in place of gains of joints',
+    )
     options = parser.parse_args()
     try:
         robot = robot_of(options)
-        period = counted_period(1.0 / options.rate, options.delay)
-        proposed = propose_gains(robot, options.rate, options.bandwidth, options.delay)
-        rotation, *_, translation = largest_stiffness(robot, EQUALLY_STIFF, period)
+        late = f', {options.delay:g} s late' if options.delay else ''
+        title = f'# {robot.name} at {options.rate:g} Hz{late}'
+        print_proposal = print_gains if options.impedance_frame is None else print_impedance
+        print_proposal(title, robot, options)
     except (DynamicsError, OSError) as error:
         sys.exit(f'{parser.prog}: {error}')
-    late = f', {options.delay:g} s late' if options.delay else ''
-    print(f'# {robot.name} at {options.rate:g} Hz{late}; prismatic joints: m for rad, N for N m, kg for kg m^2')
+
+
+def print_gains(title: str, robot: Robot, options) -> None:
+    """Print gains of the joints as a table and as parameters."""
+    period = counted_period(1.0 / options.rate, options.delay)
+    proposed = propose_gains(robot, options.rate, options.bandwidth, options.delay)
+    rotation, *_, translation = largest_stiffness(robot, EQUALLY_STIFF, period)
+    print(f'{title}; prismatic joints: m for rad, N for N m, kg for kg m^2')
     print(f'# {COLUMNS}\n# {UNITS}')
     for name, *values in zip(
         robot.joint_names, proposed.inertia, proposed.bandwidth, proposed.stiffness, proposed.damping, strict=True
@@ -50,6 +68,21 @@ def main() -> None:
         print(f'    {name}: [{", ".join(decimal(value) for value in getattr(proposed, name))}]')
     if options.delay:
         print(f'    torque_delay: {options.delay!r}')
+
+
+def print_impedance(title: str, robot: Robot, options) -> None:
+    """Print a Cartesian impedance as parameters."""
+    frame = options.impedance_frame
+    proposed = propose_impedance(robot, frame, options.rate, options.bandwidth, options.delay)
+    rotation, *_, translation = proposed.largest
+    parameters = proposed.parameters(frame, options.rate, options.delay)
+    print(title)
+    print(
+        f'# {frame} by {IMPEDANCE} with damping_ratio {DAMPING_RATIO:g}: stable below {translation:.3g} N/m and '
+        f'{rotation:.3g} N m/rad\n# proposed: a quarter of that, but no more than {SOFT:g} N/m'
+    )
+    text = {'/**/torque_controller': {'ros__parameters': parameters}}
+    print(yaml.safe_dump(text, sort_keys=False, default_flow_style=None, width=math.inf), end='')
 
 
 def decimal(value: float) -> str:

@@ -5,16 +5,20 @@ import sys
 from pathlib import Path
 
 from support.matrices import matrix
+from support.nodes import graph  # noqa: F401  (sets the domain)
 from support.robots.example_robots import example_urdfs
+from support.robots.small_robots import seven_joints
 
 import numpy as np
 import pytest
+import rclpy
 import yaml
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.laws.gain_limits import propose_gains as proposal
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import Impedance
 from robot_dynamics_ros.control.laws.impedance.impedance_limits import ImpedanceLimit
+from robot_dynamics_ros.nodes.executables.torque_controller import TorqueController
 from robot_dynamics_ros.tools import propose_gains
 
 PAGE = Path(__file__).parents[2].joinpath('doc', 'how_to', 'gains.md').read_text(encoding='utf-8')
@@ -83,6 +87,70 @@ def test_the_largest_stiffness_of_the_tool_is_at_the_limit_of_sampling(command):
     assert limit.period == pytest.approx(np.sqrt(2.0) * (0.005 + 0.02), rel=0.01)
 
 
+def parameters_of(printed):
+    return yaml.safe_load(printed)['/**/torque_controller']['ros__parameters']
+
+
+ARMS = [
+    ('aubo_i5', '', 'ee_link'),
+    ('aubo_i5', '', 'foreArm_Link'),  # joints behind it need a posture
+    ('ur10_robot.urdf', 'tool0', 'tool0'),
+    ('panda.urdf', 'panda_link8', 'panda_link8'),
+    ('xarm7.urdf', 'link7', 'link7'),
+]
+
+
+@pytest.fixture
+def arm_file(tmp_path):
+    """Return a function of a description's name: what the command and the node call it."""
+    paths = {Path(it).name: it for it in example_urdfs()}
+    tmp_path.joinpath('seven_joints.yaml').write_text(seven_joints().to_yaml(), encoding='utf-8')
+    paths['seven_joints.yaml'] = str(tmp_path / 'seven_joints.yaml')
+    return lambda name: paths.get(name, name)
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize('delay', [0.0, 0.004])
+@pytest.mark.parametrize(
+    ('description', 'tip_link', 'frame'),
+    matrix(
+        [*ARMS, ('seven_joints.yaml', '', 'link_6')], [ARMS[0], ARMS[1], ARMS[3], ('seven_joints.yaml', '', 'link_6')]
+    ),
+)
+def test_the_node_accepts_the_impedance_that_it_prints(
+    command, arm_file, tmp_path, description, tip_link, frame, delay
+):
+    file, tip = arm_file(description), ['--tip-link', tip_link] if tip_link else []
+    printed = command(file, *tip, '--rate', '500', '--impedance-frame', frame, '--delay', str(delay))
+    values = parameters_of(printed)
+    (found,) = re.findall(r'stable below (\S+) N/m', printed)
+    assert values['translational_stiffness'][0] == pytest.approx(min(0.25 * float(found), 800.0), rel=0.02)
+    assert values['rotational_stiffness'][0] == pytest.approx(values['translational_stiffness'][0] / 25.0, rel=0.01)
+    assert min(values['translational_damping']) > 0.0  # an axis may become free
+    has_posture = len(values['stiffness']) == 7 or frame == 'foreArm_Link'
+    assert (np.array([values['stiffness'], values['damping']]) > 0.0).all() == has_posture
+    assert values.get('torque_delay', 0.0) == delay and values['state_rate'] == 500.0
+    path = tmp_path / 'printed.yaml'
+    path.write_text(printed, encoding='utf-8')
+    stated = [f'model:={file}', f"tip_link:='{tip_link}'", 'await_payload_gravity:=false', 'effort_limit:=[.inf]']
+    context = rclpy.Context()
+    context.init(args=['--ros-args', '--params-file', str(path), *(word for it in stated for word in ('-p', it))])
+    node = TorqueController(context=context)
+    try:
+        node.start()
+        assert node.active, node.silence
+        assert float(node.task.report()['period limit of the gains, s']) > 1.49 / 500.0
+    finally:
+        node.fall_silent()
+        node.destroy_node()
+        context.try_shutdown()
+
+
+def test_the_page_shows_the_impedance_that_it_prints(command):
+    assert 'robot_dynamics_propose_gains aubo_i5 --rate 500 --impedance-frame ee_link\n' in PAGE
+    assert command('aubo_i5', '--rate', '500', '--impedance-frame', 'ee_link') in PAGE
+
+
 def test_one_line_says_what_is_wrong(command):
     with pytest.raises(SystemExit, match=r"^robot_dynamics_propose_gains: .*'aubo_i6'"):
         command('aubo_i6', '--rate', '500')
@@ -90,3 +158,7 @@ def test_one_line_says_what_is_wrong(command):
         command('aubo_i5', '--rate', '-1')
     with pytest.raises(SystemExit, match=r'^robot_dynamics_propose_gains: delay: expected a number of s of at least 0'):
         command('aubo_i5', '--rate', '500', '--delay', '-0.1')
+    with pytest.raises(SystemExit, match=r'^robot_dynamics_propose_gains: rate: expected a positive number of Hz'):
+        command('aubo_i5', '--rate', '0', '--impedance-frame', 'ee_link')
+    with pytest.raises(SystemExit, match=r"^robot_dynamics_propose_gains: no link 'nose'"):
+        command('aubo_i5', '--rate', '500', '--impedance-frame', 'nose')
