@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
 from support.control.tracking_experiment import tracked
 
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.tools.demonstration.demo_arm import DESCRIPTION, RATE, DemoArm, demo_arm, description_of
+from robot_dynamics_ros.tools.demonstration.completed_arm import DESCRIPTION, RATE, description_of
+from robot_dynamics_ros.tools.demonstration.demo_arm import DemoArm, demo_arm
 from robot_dynamics_ros.tools.demonstration.tracking_motion import LARGEST_RATIO, slides
 
 

@@ -14,7 +14,8 @@ from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
 from robot_dynamics_ros.nodes.process import launch_arguments
-from robot_dynamics_ros.tools.demonstration.demo_arm import DESCRIPTION, MOTION, demo_arm, description_of
+from robot_dynamics_ros.tools.demonstration.completed_arm import DESCRIPTION, description_of
+from robot_dynamics_ros.tools.demonstration.demo_arm import MOTION, demo_arm
 
 PACKAGE = 'robot_dynamics_ros'
 NODES = ('simulated_arm', 'feedforward_node', 'torque_controller', 'robot_dynamics_demo_motion')

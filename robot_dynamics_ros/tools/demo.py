@@ -12,7 +12,8 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.nodes.process.ros_packages import ROS
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools.demonstration.demo_arm import AUBO_I5, DESCRIPTION, demo_arm, description_of
+from robot_dynamics_ros.tools.demonstration.completed_arm import DESCRIPTION, description_of
+from robot_dynamics_ros.tools.demonstration.demo_arm import AUBO_I5, demo_arm
 from robot_dynamics_ros.tools.needed_packages import check_packages
 from robot_dynamics_ros.tools.replay import read_log, replay
 

@@ -12,7 +12,8 @@ from support.robots.example_robots import example_urdfs
 
 import numpy as np
 
-from robot_dynamics_ros.tools.demonstration.demo_arm import RATE, demo_arm
+from robot_dynamics_ros.tools.demonstration.completed_arm import RATE
+from robot_dynamics_ros.tools.demonstration.demo_arm import demo_arm
 from robot_dynamics_ros.tools.demonstration.tracking_motion import LARGEST_RATIO
 
 PATHS = {path.rsplit('/', 1)[-1]: path for path in example_urdfs()}

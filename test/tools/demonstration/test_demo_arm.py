@@ -17,7 +17,8 @@ from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.executables.bringup import NODES
 from robot_dynamics_ros.nodes.lifecycle import parameter_definitions
 from robot_dynamics_ros.nodes.lifecycle.robot_loader import load_robot
-from robot_dynamics_ros.tools.demonstration.demo_arm import DESCRIPTION, MOTION, demo_arm, description_of
+from robot_dynamics_ros.tools.demonstration.completed_arm import DESCRIPTION, description_of
+from robot_dynamics_ros.tools.demonstration.demo_arm import MOTION, demo_arm
 from robot_dynamics_ros.tools.demonstration.motions import read_motion
 
 pytestmark = pytest.mark.ros
@@ -145,7 +146,7 @@ def test_a_closed_loop_is_refused(tmp_path):
 
 
 def test_a_command_that_a_refusal_names_is_accepted():
-    arm = demo_arm(urdf(*PLATFORM), 'base', 'hand', gravity=(0.0, 0.0, -9.81))
+    arm = demo_arm(urdf(*PLATFORM), base_link='base', tip_link='hand', gravity=(0.0, 0.0, -9.81))
     assert arm.robot.joint_names == ('lift', 'bend', 'twist')
     whole = PATHS['g1_29dof_rev_1_0.urdf']
     with pytest.raises(DynamicsError, match='it has 4 limbs') as caught:

@@ -10,7 +10,8 @@ import pytest
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.tools import demo
 from robot_dynamics_ros.tools.demonstration import tracking_comparison
-from robot_dynamics_ros.tools.demonstration.demo_arm import RATE, demo_arm
+from robot_dynamics_ros.tools.demonstration.completed_arm import RATE
+from robot_dynamics_ros.tools.demonstration.demo_arm import demo_arm
 from robot_dynamics_ros.tools.demonstration.motions import LECTURE
 from robot_dynamics_ros.tools.demonstration.tracking import Record, Tracking
 from robot_dynamics_ros.tools.processes import ProcessError

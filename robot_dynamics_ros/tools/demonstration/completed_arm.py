@@ -1,0 +1,176 @@
+"""The arm of a description for the demo, completed by what a simulation needs and the description lacks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from robot_dynamics_ros.control.arm.described_arm import check_joint_kinds, described, locked_positions, part_of
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, with_followers
+from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
+from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_arguments
+from robot_dynamics_ros.model.audit import AFFECTED, refusals
+from robot_dynamics_ros.model.closed_loops.loops import check_tree
+from robot_dynamics_ros.model.limbs import limbs, tip_arguments
+from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.tools.demonstration.assumed_rotors import assumed_rotor_inertia
+
+RATE = 500.0
+"""Of joint_states, Hz."""
+MODEL, PARAMETERS = 'arm.yaml', 'parameters.yaml'
+SIMULATION = {'rate': RATE, 'command_timeout': 5.0, 'longest_delay': 1.0 / RATE}
+"""Of simulated_arm: its time stands still on a busy machine; without friction a late torque makes an arm unstable."""
+CONTROL = {'await_payload_gravity': False, 'age_limit': 3600.0}
+"""Of nodes with torques: no dynamics_server is started, and states whose time has stood still are not old."""
+DESCRIPTION = {
+    'base_link': ('', "first link of the arm; '': that of the description"),
+    'tip_link': ('', "last link of the arm; '': those of the description"),
+    'locked_joints': ('', "joints to lock, such as a gripper's: 'joint: position, ...' in rad, m"),
+    'gravity': ('', "in the frame of base_link, m/s^2: 'x, y, z'; '': (0, 0, -9.81) in that of the description's root"),
+    'actuators': ('', 'path of an actuator file with rotor inertias and friction'),
+    'xacro_args': ('', "arguments of a xacro file: 'name:=value ...'"),
+    'effort_limit': ('', 'effort limits in N m, one for all joints or one for each with commas between; .inf: none'),
+}
+"""Arguments that say which arm of a description it is: default and meaning, for command line and launch file."""
+
+
+@dataclass(frozen=True)
+class CompletedArm:
+    """An arm that is complete; ``notes`` say what its description lacks and what is used instead."""
+
+    robot: Robot | DrivenRobot
+    effort_limit: np.ndarray  # (n,) N m or N, inf: none
+    notes: tuple[str, ...]
+    model: str  # by Robot.to_yaml
+
+    def write_nodes(self, folder: Path, parameters: Mapping[str, dict]) -> Path:
+        """Write the model, and the parameters of each node, into ``folder``; return the parameter file."""
+        folder = folder.resolve()
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.joinpath(MODEL).write_text(self.model, encoding='utf-8')
+        of_nodes = {'/**': {'model': str(folder / MODEL)}} | {f'/**/{node}': it for node, it in parameters.items()}
+        texts = {node: {'ros__parameters': values} for node, values in of_nodes.items()}
+        path = folder / PARAMETERS
+        path.write_text(yaml.safe_dump(texts, sort_keys=False), encoding='utf-8')
+        return path
+
+
+def completed_arm(
+    description: str,
+    base_link: str = '',
+    tip_link: str = '',
+    locked_joints=(),
+    actuators: str = '',
+    xacro_args: str = '',
+    effort_limit=(0.0,),
+    gravity=None,
+) -> CompletedArm:
+    """Return the arm of a description, with what it lacks.
+
+    Parameters
+    ----------
+    description : str
+        Path of a URDF, xacro, MJCF or YAML file, URDF text, or the name of a robot of the package.
+    base_link, tip_link : str
+        First and last link of the arm; '': those of the description.
+    locked_joints : sequence of str
+        'joint: position' each (rad, m).
+    actuators : str
+        Path of an actuator file; '': none.
+    xacro_args : str
+        'name:=value ...' for a xacro file.
+    effort_limit : sequence of float
+        As the parameter of the torque nodes, N m; a joint of which none is known has none in the simulation.
+    gravity : sequence of float, optional
+        In the frame of ``base_link``, m/s^2. Default: (0, 0, -9.81) in the frame of the description's root.
+
+    Returns
+    -------
+    CompletedArm
+
+    Raises
+    ------
+    DynamicsError
+        Naming the missing part of the description, or the arguments that select one arm of it.
+    """
+    if is_xacro(description):
+        description = urdf_of_xacro(description, xacro_arguments(xacro_args))
+    tree, couplings = described(description)
+    check_tree(tree.model, 'demo')
+    if actuators:
+        tree = tree.with_actuators(actuators)
+    locked = with_followers(couplings, locked_positions(locked_joints))
+    tree = part_of(tree if gravity is None else tree.with_gravity(gravity), locked, base_link, tip_link, gravity)
+    check_joint_kinds(tree)
+    _check_one_limb(tree)
+    notes = []
+    tree, corrected = _with_possible_inertias(tree)
+    notes += corrected
+    couplings = [it for it in couplings if {it.joint, it.other} <= set(tree.joint_names)]
+    followers = {it.joint for it in couplings}
+    driven = np.array([name not in followers for name in tree.joint_names], bool)
+    effort = np.where(tree.limits.effort > 0.0, tree.limits.effort, np.inf)
+    names = [name for name in tree.joint_names if name not in followers]
+    effort[driven] = limit = effort_limits(effort_limit, effort[driven], names)
+    assumed = assumed_rotor_inertia(tree, effort)
+    if assumed:
+        stated = dict(zip(tree.joint_names, tree.rotor_inertia.tolist(), strict=True))
+        tree = tree.with_actuators({'rotor_inertia': stated | assumed})
+        notes.append(
+            'rotor inertias that the description lacks, assumed for arm and model (kg m^2, kg): '
+            + ', '.join(f'{name} {inertia:g}' for name, inertia in assumed.items())
+        )
+    robot = DrivenRobot(tree, couplings) if couplings else tree
+    notes += [f'joint {it.joint!r} follows {it.other!r}' for it in couplings]
+    unlimited = [name for name, value in zip(names, limit, strict=True) if np.isinf(value)]
+    if unlimited:
+        notes.append(f'joints without an effort limit: {", ".join(unlimited)}')
+    whole = tree.with_loops(couplings) if couplings else tree
+    return CompletedArm(robot, limit, tuple(notes), whole.to_yaml())
+
+
+def description_of(given: Mapping[str, str]) -> dict:
+    """Return the keyword arguments of ``completed_arm`` for texts of ``DESCRIPTION``; ArgumentError for no number."""
+    texts = {name: given[name] for name in DESCRIPTION}
+    locked = texts.pop('locked_joints').split(',')
+    effort, gravity = (_numbers(name, texts.pop(name)) for name in ('effort_limit', 'gravity'))
+    return {**texts, 'locked_joints': locked, 'effort_limit': effort or [0.0], 'gravity': gravity or None}
+
+
+def _numbers(name: str, text: str) -> list[float]:
+    """Return the numbers of a text with commas between; YAML's .inf is one."""
+    try:
+        return [float('inf' if part.strip() == '.inf' else part) for part in text.split(',') if part.strip()]
+    except ValueError:
+        raise ArgumentError(f'{name}: expected numbers with commas between, got {text!r:.80}') from None
+
+
+def _check_one_limb(robot: Robot) -> None:
+    """Refuse several arms, legs or fingers: ModelError says how to choose one."""
+    if not robot.nv:
+        raise ModelError(f'{robot.name}: no joint moves')
+    found = limbs(robot.model)
+    if len(found) > 1:
+        raise ModelError(
+            f'{robot.name}: it has {len(found)} limbs (arms, legs or fingers of several joints), and the demo moves'
+            f' one: {tip_arguments(robot.model)}'
+        )
+
+
+def _with_possible_inertias(robot: Robot) -> tuple[Robot, list[str]]:
+    """Return the robot with inertias that bodies can have, and what was corrected; ModelError for what is missing."""
+    notes = []
+    corrected = robot.with_consistent_inertias()  # MuJoCo refuses what is wrong by rounding, too
+    if corrected.digest != robot.digest:
+        robot = corrected
+        notes.append('inertias that no body has are replaced by the nearest ones of a body (check_model lists them)')
+    wrong = refusals(robot.findings, AFFECTED)
+    if wrong:
+        raise ModelError(
+            f'{robot.name}: {wrong[0]}; the demo needs masses and inertias of all moving links: add them, or choose a'
+            ' part with base_link, tip_link and locked_joints'
+        )
+    return robot, notes
