@@ -1,6 +1,7 @@
 """A simulated arm, whose masses and friction differ from the model, follows a motion with feedforward torques.
 
-It is the AUBO-i5, or the arm of a description: ros2 launch robot_dynamics_ros demo.launch.py model:=arm.urdf
+With compliant:=true its tool is held by springs above a table, for a push on applied_wrench. It is the AUBO-i5, or the
+arm of a description: ros2 launch robot_dynamics_ros demo.launch.py model:=arm.urdf
 """
 
 import sys
@@ -15,16 +16,23 @@ from launch_ros.substitutions import FindPackageShare
 from launch import LaunchDescription
 from robot_dynamics_ros.nodes.process import launch_arguments
 from robot_dynamics_ros.tools.demonstration.completed_arm import DESCRIPTION, description_of
+from robot_dynamics_ros.tools.demonstration.compliant_arm import compliant_arm
 from robot_dynamics_ros.tools.demonstration.demo_arm import MOTION, demo_arm
 
 PACKAGE = 'robot_dynamics_ros'
-NODES = ('simulated_arm', 'feedforward_node', 'torque_controller', 'robot_dynamics_demo_motion')
+MOVED = ('simulated_arm', 'feedforward_node', 'torque_controller', 'robot_dynamics_demo_motion')
+PUSHED = ('simulated_arm', 'torque_controller')
 ARGUMENTS = {
-    'model': ('', "URDF, xacro, MJCF or YAML file of an arm, or a robot's name; '': the AUBO-i5 with config/demo.yaml"),
+    'model': (
+        '',
+        "URDF, xacro, MJCF or YAML file of an arm, or a robot's name; '': the AUBO-i5 with config/demo.yaml or "
+        'config/compliant.yaml',
+    ),
+    'compliant': ('false', 'true: hold the tool by springs above a table, and move nothing'),
     **DESCRIPTION,
     'output': (
         '',
-        "with a model: folder of its parameter file, model and motion; '': a new one in the temporary folder",
+        "with a model: folder of its files, such as parameters; '': a new one in the temporary folder",
     ),
     'namespace': ('', 'namespace of all nodes, topics and services'),
     'log_level': ('info', 'debug, info, warn or error'),
@@ -33,20 +41,25 @@ ARGUMENTS = {
 
 def demo(context):
     """Return the processes, and what the demo takes in place of what a description lacks."""
-    file = Path(__file__)
-    launch_arguments.check_names(file, ARGUMENTS, context.argv, sys.argv)
+    launch_arguments.check_names(Path(__file__), ARGUMENTS, context.argv, sys.argv)
     given = {name: LaunchConfiguration(name).perform(context) for name in ARGUMENTS}
-    config = PathJoinSubstitution([FindPackageShare(PACKAGE), 'config', 'demo.yaml'])
+    if given['compliant'].lower() not in ('true', 'false'):
+        raise ValueError(f'compliant: expected true or false, got {given["compliant"]!r}')
+    is_compliant = given['compliant'].lower() == 'true'
     if not given['model']:
-        return nodes(given, config, [])
-    arm = demo_arm(given['model'], **description_of(given))
+        file = 'compliant.yaml' if is_compliant else 'demo.yaml'
+        config = PathJoinSubstitution([FindPackageShare(PACKAGE), 'config', file])
+        return nodes(PUSHED if is_compliant else MOVED, given, config, [])
     folder = Path(given['output'] or tempfile.mkdtemp(prefix='robot_dynamics_demo_'))
+    arm = (compliant_arm if is_compliant else demo_arm)(given['model'], **description_of(given))
     parameters = str(arm.write(folder))
-    notes = [*arm.notes, f'parameters: {parameters}']
-    return [*(LogInfo(msg=note) for note in notes), *nodes(given, parameters, ['--motion', str(folder / MOTION)])]
+    notes = [LogInfo(msg=note) for note in (*arm.notes, f'parameters: {parameters}')]
+    if is_compliant:
+        return [*notes, *nodes(PUSHED, given, parameters, [])]
+    return [*notes, *nodes(MOVED, given, parameters, ['--motion', str(folder / MOTION)])]
 
 
-def nodes(given, parameters, motion):
+def nodes(names, given, parameters, motion):
     """Return one process per node."""
     return [
         Node(
@@ -60,7 +73,7 @@ def nodes(given, parameters, motion):
             parameters=[parameters],
             output='screen',
         )
-        for name in NODES
+        for name in names
     ]
 
 

@@ -335,6 +335,26 @@ def test_the_demo_moves_the_arm_of_a_description(described, tmp_path):
     assert last == f'parameters: {folder / "parameters.yaml"}'
 
 
+def test_the_demo_has_a_compliant_arm_which_nothing_moves(described, tmp_path):
+    demo = ROOT / 'launch' / 'demo.launch.py'
+    made = described(demo, compliant='true', namespace='left')
+    started = {node.named['executable']: node.named for node in made['Node']}
+    assert set(started) == {'simulated_arm', 'torque_controller'}
+    assert [share_path(it).name for node in started.values() for it in node['parameters']] == ['compliant.yaml'] * 2
+    assert {node['namespace'] for node in started.values()} == {'left'}
+    file = tmp_path / 'arm.urdf'
+    file.write_text(Robot.named('aubo_i5').to_urdf())
+    made = described(demo, compliant='True', model=str(file), output=str(tmp_path / 'output'))
+    started = {node.named['executable']: node.named['parameters'] for node in made['Node']}
+    path = tmp_path / 'output' / 'parameters.yaml'
+    assert started == {'simulated_arm': [str(path)], 'torque_controller': [str(path)]}
+    written = yaml.safe_load(path.read_text())['/**/torque_controller']['ros__parameters']
+    assert written['control_law'] == 'cartesian_impedance'
+    assert made['LogInfo'][-1].named['msg'] == f'parameters: {path}'
+    with pytest.raises(ValueError, match=r"^compliant: expected true or false, got 'yes'$"):
+        described(demo, compliant='yes')
+
+
 AUBO = ROOT / 'launch' / 'aubo.launch.py'
 
 
