@@ -9,7 +9,12 @@ import yaml
 from robot_dynamics_ros.control.laws.gain_limits import LIMIT, counted_period, propose_gains
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import IMPEDANCE
 from robot_dynamics_ros.control.laws.impedance.impedance_limits import largest_stiffness
-from robot_dynamics_ros.control.laws.impedance_proposal import DAMPING_RATIO, EQUALLY_STIFF, SOFT, propose_impedance
+from robot_dynamics_ros.control.laws.impedance.impedance_proposal import (
+    DAMPING_RATIO,
+    EQUALLY_STIFF,
+    SOFT,
+    propose_impedance,
+)
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of

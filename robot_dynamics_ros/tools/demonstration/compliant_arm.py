@@ -7,7 +7,11 @@ import numpy as np
 
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.joints.static_torque import low_discrepancy
-from robot_dynamics_ros.control.laws.impedance_proposal import EQUALLY_STIFF, ProposedImpedance, propose_impedance
+from robot_dynamics_ros.control.laws.impedance.impedance_proposal import (
+    EQUALLY_STIFF,
+    ProposedImpedance,
+    propose_impedance,
+)
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.demonstration.completed_arm import (
