@@ -16,7 +16,9 @@ from robot_dynamics_ros.messages.joint_trajectory import point_count
 from robot_dynamics_ros.nodes.process.raw_executor import NoExecutor, RawExecutor
 
 MOST_WAITING = 10
-"""Number of messages that wait; of more the oldest ones are refused."""
+"""Number of trajectories that wait; of more the oldest ones are refused."""
+MOST_STREAMED = 125
+"""Likewise of the other messages, which may come in a stream: those of 0.25 s at 500 Hz."""
 
 
 class Sender(Protocol):
@@ -98,7 +100,8 @@ class TrajectoryQueue:
         subscribed += [(kind, other, partial(self.let_wait, topic=other)) for other, kind in others.items()]
         group, subscriptions = _IdleGroup(lambda: self._is_idle), []
         for kind, name, callback in subscribed:
-            subscriptions.append(node.create_subscription(kind, name, callback, 10, raw=True, callback_group=group))
+            depth = self._most(name)
+            subscriptions.append(node.create_subscription(kind, name, callback, depth, raw=True, callback_group=group))
             node.resources.callback(node.destroy_subscription, subscriptions[-1])
         self._reader = RawExecutor(node, NoExecutor(), subscriptions, failed=node.crashed)
         node.resources.callback(self._reader.destroy)
@@ -130,12 +133,20 @@ class TrajectoryQueue:
         """Let a message that is no stop wait."""
         with self._order:
             self._waiting.append(Waiting(data, info, self._stops, topic, sender))
-            oldest = self._waiting.popleft() if len(self._waiting) > MOST_WAITING else None
+            waiting = [it for it in self._waiting if it.topic == topic]
+            oldest = waiting[0] if len(waiting) > self._most(topic) else None
+            if oldest is not None:
+                self._waiting.remove(oldest)
         if oldest is not None:
-            error = ArgumentError(f'trajectory: {MOST_WAITING} newer ones wait')
+            name = 'trajectory' if topic == self._topic else topic
+            error = ArgumentError(f'{name}: {self._most(topic)} newer ones wait, for the machine is busy')
             self._refuse(error)
             _tell([oldest], str(error))
         self._announce()
+
+    def _most(self, topic: str) -> int:
+        """Return how many messages of a topic wait."""
+        return MOST_WAITING if topic == self._topic else MOST_STREAMED
 
     def next(self) -> Waiting | None:
         """Return the message that came first, and no longer keep it; None where none waits."""

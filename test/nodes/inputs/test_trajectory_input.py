@@ -16,7 +16,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.messages.joint_trajectory import TrajectoryPoints
-from robot_dynamics_ros.nodes.inputs.trajectory_input import TrajectoryInput
+from robot_dynamics_ros.nodes.inputs.trajectory_input import TOPIC, TrajectoryInput
 from robot_dynamics_ros.nodes.inputs.trajectory_queue import MOST_WAITING, TrajectoryQueue
 
 ROBOT = Robot.named('aubo_i5')
@@ -265,12 +265,25 @@ def test_who_sends_a_trajectory_in_this_process_is_told_what_becomes_of_it(monke
     one.input.send(right, late)
     for _ in range(MOST_WAITING):
         one.input.send(right, stopped)
-    assert late.told == [f'trajectory: {MOST_WAITING} newer ones wait']
+    assert late.told == [f'trajectory: {MOST_WAITING} newer ones wait, for the machine is busy']
     report = one.input.report()
     assert (report['trajectories taken'], report['trajectories refused']) == ('1', '2')
     assert report['trajectory refused last'] == late.told[0]
     one.input.stop()
     assert one.stopped == 1 and stopped.told == ['trajectory dropped: a stop has come'] * MOST_WAITING
+
+
+def test_a_stream_at_500_hz_waits_for_a_machine_that_is_busy_for_a_quarter_of_a_second(monkeypatch):
+    one, first, others = Receiver(monkeypatch), Sender(), Sender()
+    queue = one.input._queue
+    queue._announce = lambda: None
+    for _ in range(MOST_WAITING):
+        queue.let_wait(b'', {}, TOPIC, others)
+    for k in range(125):
+        queue.let_wait(b'', {}, 'target_twist', others if k else first)
+    assert not first.told and not others.told
+    queue.let_wait(b'', {}, 'target_twist', others)
+    assert first.told == ['target_twist: 125 newer ones wait, for the machine is busy'] and not others.told
 
 
 def test_a_pose_is_followed_as_a_point_and_stops_and_trajectories_lead_the_arm_otherwise(monkeypatch):
