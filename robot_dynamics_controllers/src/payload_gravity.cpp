@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <stdexcept>
 #include <tuple>
 
@@ -66,6 +67,13 @@ void require_duration(std::int64_t duration)
   if (duration < 0 || duration > std::int64_t{3600} * 1'000'000'000) {
     refuse("ramp_time: expected 0 to " + shown(LONGEST) + " s, got " + shown(1e-9 * static_cast<double>(duration)));
   }
+}
+
+/// A time (ns) that is later by `by`, or the last or first one there is.
+std::int64_t later(std::int64_t time, std::int64_t by)
+{
+  constexpr auto FIRST = std::numeric_limits<std::int64_t>::min(), LAST = std::numeric_limits<std::int64_t>::max();
+  return by > 0 && time > LAST - by ? LAST : by < 0 && time < FIRST - by ? FIRST : time + by;
 }
 
 }  // namespace
@@ -238,7 +246,7 @@ void PayloadGravity::clock_set(std::int64_t before, std::int64_t after, bool in_
   }
   for (Corners::Span * span : {&payload_.span, &gravity_.span}) {
     if (span->duration != 0) {  // without a duration there is no progress to keep
-      span->start += after - before;
+      span->start = later(span->start, after - before);
     }
   }
 }

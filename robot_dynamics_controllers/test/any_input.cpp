@@ -121,6 +121,16 @@ int main(int, char ** arguments)
       if (below(300) == 0) {
         law.request_stop();
       }
+      if (law.impedance() != nullptr && below(20) == 0) {
+        FrameStiffness stiffness;
+        std::transform(
+          library->impedance->stiffness, library->impedance->stiffness + 6, stiffness.begin(),
+          [](double largest) {return below(4) ? 0.1 * below(11) * largest : number(3);});
+        try {
+          law.want_stiffness(below(20) ? "" : "elsewhere", stiffness);
+        } catch (const std::invalid_argument &) {  // refused
+        }
+      }
       const int broken = k / 100 % 2 ? 30 : 0;
       for (auto & row : numbers) {
         fill(row, broken);

@@ -51,6 +51,7 @@ bool is_updated(const char * path)
   settings.joints = library.joint_names();
   settings.effort_limit = {50.0};
   settings.update_rate = 1000.0;
+  settings.control_law = library->impedance != nullptr ? "cartesian_impedance" : "pd_feedforward";
   EffortLaw law(library, settings);
   std::atomic<bool> over{false};
   std::thread other([&] {
@@ -64,6 +65,12 @@ bool is_updated(const char * path)
         (void)law.blends();
         (void)law.limiter().limited(0);
         law.limiter().reset();
+        if (law.impedance() != nullptr) {
+          try {
+            law.want_stiffness("", law.impedance()->followed());
+          } catch (const std::invalid_argument &) {  // it is not active yet
+          }
+        }
         if (k % 50 == 49) {
           law.request_stop();
         }
@@ -72,13 +79,14 @@ bool is_updated(const char * path)
     });
   const std::size_t n = library.joints();
   const std::vector<double> zeros(n, 0.1);
+  const Reference motion{zeros.data(), zeros.data(), zeros.data(), nullptr};
   std::vector<double> effort(n);
   bool finite = true;
   for (int k = 0; k < 3000; ++k) {
     if (k % 100 == 0) {
       law.activate();
     }
-    law.update(k, 0.001, State{zeros.data(), zeros.data()}, nullptr, effort.data());
+    law.update(k, 0.001, State{zeros.data(), zeros.data()}, k % 3 ? &motion : nullptr, effort.data());
     finite = finite && std::all_of(effort.begin(), effort.end(), [](double tau) {return std::isfinite(tau);});
     std::this_thread::yield();
   }

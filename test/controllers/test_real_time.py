@@ -75,9 +75,10 @@ def test_any_input_under_the_sanitizers(path):
 
 
 @pytest.mark.slow
-def test_threads_under_the_sanitizer():
+@LAWS
+def test_threads_under_the_sanitizer(path):
     skip_without('thread')
-    assert run(compiled('g++', 'threads', 'threads.cpp', *SANITIZED, '-fsanitize=thread'), library()) == 'right\n'
+    assert run(compiled('g++', 'threads', 'threads.cpp', *SANITIZED, '-fsanitize=thread'), path()) == 'right\n'
 
 
 @pytest.mark.skipif(not has_compilers('clang', 'clang++'), reason='the compiler clang is missing')
