@@ -93,7 +93,9 @@ class TargetPoses:
 
     def _taken(self) -> tuple[PoseStream, TwistedPose]:
         if self._followed is None:
-            raise ArgumentError('expected a trajectory: only control_law cartesian_impedance leads a frame')
+            raise ArgumentError(
+                'expected a trajectory: only control_law cartesian_impedance and operational_space lead a frame'
+            )
         return self._followed
 
     def _now(self, stamp: int) -> int:

@@ -24,8 +24,19 @@ from robot_dynamics_ros.control.laws.impedance.commanded_wrench import Commanded
 from robot_dynamics_ros.control.laws.impedance.held_pose import HeldPose
 from robot_dynamics_ros.control.laws.impedance.impedance_law import ImpedanceLaw
 from robot_dynamics_ros.control.laws.impedance.impedance_limits import ImpedanceLimit
+from robot_dynamics_ros.control.laws.impedance.operational_space import (
+    OPERATIONAL_SPACE,
+    OperationalSpaceControl,
+    OperationalSpaceHold,
+    SingularDirections,
+)
+from robot_dynamics_ros.control.laws.impedance.operational_space_limits import OperationalSpaceLimit
 from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits
-from robot_dynamics_ros.control.laws.impedance.stated_impedance import stated_impedance
+from robot_dynamics_ros.control.laws.impedance.stated_impedance import (
+    stated_impedance,
+    stated_operational_space,
+    warning_of_posture,
+)
 from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness
 from robot_dynamics_ros.control.laws.joint_space_control import Hold, JointSpaceControl
 from robot_dynamics_ros.control.laws.joint_space_law import JointSpaceLaw
@@ -66,6 +77,7 @@ class ControllerLaw:
         self._frame = ''  # that of a Cartesian impedance
         self._farthest = np.inf, np.inf  # error of its frame, rad and m
         self._loose = ''  # what nothing damps
+        self._singular: SingularDirections | None = None
         self._limit: DelayedLimit | None = None
 
     def make(self) -> Law:
@@ -74,13 +86,18 @@ class ControllerLaw:
         name, gains = node.value('control_law'), (node.value('stiffness'), node.value('damping'))
         for gain, values in zip(('stiffness', 'damping'), gains, strict=True):
             check_stated(gain, values)
-        make = {ADAPTIVE: self._adaptive, IMPEDANCE: self._cartesian}.get(name, self._fixed)
-        self._adaptation = self._stiffness = self._soft_limits = self._wrench = self._place = None
+        make = {
+            ADAPTIVE: self._adaptive,
+            IMPEDANCE: self._cartesian,
+            OPERATIONAL_SPACE: self._operational_space,
+        }.get(name, self._fixed)
+        self._adaptation = self._stiffness = self._soft_limits = self._wrench = self._place = self._singular = None
         control, hold, undelayed = make(name, gains)
         limit = self._limit = DelayedLimit(undelayed, node.value('torque_delay'))
         self.fields['control law'], self.fields['period limit of the gains, s'] = name, f'{limit.period:.4g}'
         self.follower.plan = None  # that of an activation before leads nothing
-        if name == IMPEDANCE:
+        leads_frame = name in (IMPEDANCE, OPERATIONAL_SPACE)
+        if leads_frame:
             speed = self._speed()
             limits = self.follower.start.limits
             self.target_poses.renew(node.value('impedance_frame'), speed, limits, self._farthest)
@@ -94,7 +111,7 @@ class ControllerLaw:
         parts = self.follower, self.desired, control, hold, source, self._position
         following = self._following = JointSpaceLaw(*parts, self._held.tell, self._place)
         self.follower.may_begin = following.may_begin
-        self.follower.start.held = self._held_at if name == IMPEDANCE else self._position.at
+        self.follower.start.held = self._held_at if leads_frame else self._position.at
         law: Law = following
         if self._adaptation:
             law = AdaptiveLaw(following, self._adaptation)
@@ -189,6 +206,8 @@ class ControllerLaw:
         if self._stiffness:
             loose = [self._loose] if self._loose else []
             return loose + self._stiffness_input.warnings() + self._wrench_input.warnings()
+        if self._singular:
+            return [*filter(None, [self._loose, self._singular.warning()])]
         if self.fields['control law'] != 'pd_feedforward':
             return []
         return self.feedforward.warnings() + self._held.warnings(self.feedforward.producers.nodes)
@@ -214,6 +233,18 @@ class ControllerLaw:
             arm.blended(lambda robot: CartesianImpedance(robot, impedance, terms, stiffness, place)),
             arm.blended(lambda robot: CartesianHold(robot, impedance, terms, stiffness, place)),
             ImpedanceLimit(arm.robot, impedance),
+        )
+
+    def _operational_space(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, PeriodLimit]:
+        """Return the laws of operational-space control, and the limit of its bandwidth and posture."""
+        arm, terms = self._arm, self._arm.policy.terms
+        settings = stated_operational_space(arm.robot, self._node.value)
+        self._farthest, self._loose = settings.farthest, warning_of_posture(arm.robot, settings.posture_damping)
+        singular = self._singular = SingularDirections(arm.robot, settings)
+        return (
+            arm.blended(lambda robot: OperationalSpaceControl(robot, settings, terms, singular.light)),
+            arm.blended(lambda robot: OperationalSpaceHold(robot, settings, terms, singular.light)),
+            OperationalSpaceLimit(arm.robot, settings),
         )
 
     def _speed(self) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_interfaces.msg import TorqueInfo
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import CartesianImpedance, Impedance
+from robot_dynamics_ros.control.laws.impedance.operational_space import OperationalSpace, OperationalSpaceControl
 from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits
 from robot_dynamics_ros.control.laws.joint_space_control import LAWS, Hold, JointSpaceControl
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
@@ -172,11 +173,23 @@ OF_FREE_IMPEDANCE = {**OF_IMPEDANCE, 'translational_stiffness': FREE_IMPEDANCE.s
 """Along z the arm may be guided."""
 
 
-def test_cartesian_impedance_follows_a_trajectory_and_holds_the_arm(graph, start):
-    law, torque, desired = CartesianImpedance(ROBOT, IMPEDANCE), np.zeros(6), np.zeros((3, 6))
+SPACE = OperationalSpace(9.0, STIFFNESS, DAMPING, 0.9, largest_mass=40.0)
+OF_SPACE = {'control_law': 'operational_space', 'bandwidth': 9.0, 'damping_ratio': 0.9, 'largest_mass': 40.0}
+
+
+@pytest.mark.parametrize(
+    ('make', 'parameters'),
+    [
+        (lambda: CartesianImpedance(ROBOT, IMPEDANCE), OF_IMPEDANCE),
+        (lambda: OperationalSpaceControl(ROBOT, SPACE), OF_SPACE),
+    ],
+    ids=['cartesian_impedance', 'operational_space'],
+)
+def test_a_law_of_a_frame_follows_a_trajectory_and_holds_the_arm(graph, start, make, parameters):
+    law, torque, desired = make(), np.zeros(6), np.zeros((3, 6))
     points = [0.0, 2.0], [A, B], [RATE_A, REST], [REST, REST]
     q, qd = A + 0.02, RATE_A - 0.05
-    with graph.parameters(NODE, **OF_IMPEDANCE, **NO_ERROR_LIMITS):
+    with graph.parameters(NODE, **parameters, **NO_ERROR_LIMITS):
         command(graph, at(start, -1.0), A)
         law.hold(q, qd, A, torque)
         assert_near(command(graph, at(start, -0.9), q, qd), torque)
@@ -186,6 +199,15 @@ def test_cartesian_impedance_follows_a_trajectory_and_holds_the_arm(graph, start
             Trajectory(*points).sample(t, *desired)
             law.torque(q, qd, desired, None, torque)
             assert_near(command(graph, at(start, t), q, qd), np.clip(torque, -ROBOT.limits.effort, ROBOT.limits.effort))
+
+
+def test_near_a_singular_position_operational_space_control_says_that_it_is_softer(graph, start):
+    with graph.parameters(NODE, control_law='operational_space', largest_mass=1e5):
+        said = f'{ROBOT.link_names[-1]!r} is heavier than largest_mass (100000 kg) in '
+        command(graph, start, REST)
+        graph.diagnostics(NODE, lambda status: said in status.message)
+        command(graph, at(start, 0.1), A)
+        graph.diagnostics(NODE, lambda status: said not in status.message)
 
 
 @pytest.mark.parametrize('after_a_trajectory', [False, True])
@@ -416,6 +438,11 @@ def test_commands_are_in_the_order_of_command_joints(graph, start):
         ({'damping': [1.0, 1.0, 1.0, 1.0, 1.0, -1.0]}, 'damping'),
         ({'torque_delay': 0.1}, f'0.1 s, with which 500 Hz count as 3.501 Hz: damping: joint {NAMES[3]!r}'),
         ({'control_law': 'cartesian_impedance'}, 'translational_stiffness: not stated'),
+        ({'control_law': 'operational_space', 'bandwidth': 900.0}, 'bandwidth: at 500 Hz damping times period'),
+        (
+            {'control_law': 'operational_space', 'impedance_frame': 'foreArm_Link', 'stiffness': [0.0]},
+            "impedance_frame: 'foreArm_Link' is not moved by 'wrist1_joint', 'wrist2_joint', 'wrist3_joint', which",
+        ),
         ({**OF_IMPEDANCE, 'rotational_stiffness': [-1.0]}, 'rotational_stiffness: not stated'),
         ({**OF_IMPEDANCE, 'translational_stiffness': [1.0, 2.0]}, 'translational_stiffness: expected 3 numbers'),
         ({**OF_IMPEDANCE, 'rotational_damping': [1.0, 2.0, -3.0]}, 'rotational_damping: expected 3 numbers'),

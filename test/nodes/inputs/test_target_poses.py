@@ -122,11 +122,19 @@ def test_before_a_state_has_come_a_pose_is_refused(graph):
     graph.tells(NODE, 'target_pose: the arm is not held yet', lambda: graph.publish('target_pose', pose_at(BENT)))
 
 
+def test_operational_space_control_leads_the_frame_to_poses_too(graph, start):
+    with graph.parameters(NODE, control_law='operational_space', translational_speed_limit=10.0):
+        command(graph, start, BENT)
+        before = pull(graph)
+        offer(graph, 'target_pose', pose_at(BENT + 0.02))
+        graph.until(lambda: np.abs(pull(graph) - before).max() > 1.0, 'springs that lead')
+
+
 def test_other_laws_take_no_poses(graph):
     with graph.parameters(NODE, control_law='pd_gravity'):
         graph.tells(
             NODE,
-            'target_pose: expected a trajectory: only control_law cartesian_impedance leads a frame',
+            'target_pose: expected a trajectory: only control_law cartesian_impedance and operational_space lead a',
             lambda: graph.publish('target_pose', pose_at(BENT)),
         )
 

@@ -17,6 +17,7 @@ from rclpy.parameter import Parameter
 from robot_dynamics_ros.control.guards.timeout_fallback import ON_DEACTIVATE, ON_STALE
 from robot_dynamics_ros.control.laws.adaptation import ADAPTIVE
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import IMPEDANCE
+from robot_dynamics_ros.control.laws.impedance.operational_space import OPERATIONAL_SPACE
 from robot_dynamics_ros.control.laws.joint_space_control import LAWS
 from robot_dynamics_ros.control.payload.payload_gravity import LONGEST
 from robot_dynamics_ros.control.terms.compensation import TERMS
@@ -164,7 +165,7 @@ WHEN = {
     ),
     **dict.fromkeys(('adaptation_payload_limit', 'adaptation_rate'), 'at the next activation'),
     **dict.fromkeys(('friction_adaptation_rate', 'adaptation_dead_zone'), 'at the next activation'),
-    **dict.fromkeys(('impedance_frame', 'reference_frame', 'damping_ratio'), 'at the next activation'),
+    **dict.fromkeys(('impedance_frame', 'reference_frame', 'damping_ratio', 'largest_mass'), 'at the next activation'),
     **dict.fromkeys(('translational_stiffness', 'rotational_stiffness'), 'at the next activation'),
     **dict.fromkeys(('translational_damping', 'rotational_damping'), 'at the next activation'),
     'rest_friction_share': 'at the next activation',
@@ -249,7 +250,7 @@ def test_the_definitions_name_what_the_library_knows():
     assert found['on_deactivate'].choices == ON_DEACTIVATE
     assert found['preset'].choices == ('', *PRESETS)
     assert found['gravity_owner'].choices == ('', *OWNERS)
-    assert found['control_law'].choices == (*LAWS, ADAPTIVE, IMPEDANCE)
+    assert found['control_law'].choices == (*LAWS, ADAPTIVE, IMPEDANCE, OPERATIONAL_SPACE)
     assert all(term in found['compensation'].description for term in TERMS)
     assert found['payload_gravity_ramp_time'].bounds == (0.0, LONGEST)
 

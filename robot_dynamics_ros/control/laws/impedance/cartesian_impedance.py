@@ -382,13 +382,13 @@ class CartesianHold:
         self._law.hold(q, qd, q_hold, out)
 
 
-def check_posture(robot: Robot, impedance: Impedance) -> None:
-    """Raise ArgumentError naming joints that do not move the frame, and have no stiffness or damping of their own."""
-    moves = robot.jacobian(robot.neutral(), impedance.frame or robot.link_names[-1]).any(axis=0)
-    held = np.minimum(impedance.posture_stiffness, impedance.posture_damping) > 0.0
+def check_posture(robot: Robot, frame: str, stiffness, damping) -> None:
+    """Raise ArgumentError naming joints that neither move ``frame`` nor have a stiffness and a damping (n)."""
+    moves = robot.jacobian(robot.neutral(), frame or robot.link_names[-1]).any(axis=0)
+    held = np.minimum(stiffness, damping) > 0.0
     loose = ', '.join(repr(name) for name, is_held in zip(robot.joint_names, moves | held, strict=True) if not is_held)
     if loose:
         raise ArgumentError(
-            f'impedance_frame: {impedance.frame!r} is not moved by {loose}, which nothing would hold; state stiffness '
+            f'impedance_frame: {frame!r} is not moved by {loose}, which nothing would hold; state stiffness '
             'and damping of these joints'
         )

@@ -44,7 +44,7 @@ def impedance_code(
         As ``CartesianImpedance``, ``check_posture`` and ``ImpedanceLimit``, and for gains beyond the limit of sampling
         at this rate and delay.
     """
-    check_posture(robot, impedance)
+    check_posture(robot, impedance.frame, impedance.posture_stiffness, impedance.posture_damping)
     limit = ImpedanceLimit(robot, impedance)
     fault = limit.fault(counted_period(1.0 / rate, delay))
     if fault:

@@ -74,7 +74,7 @@ class ImpedanceLimit:
             damping = damping - np.swapaxes(J, 1, 2) @ self._D_0 @ J
         else:
             damping = damping + np.diag(robot.friction.viscous)
-        of_springs = np.array([*map(_largest_of_springs, stiffness, damping)])
+        of_springs = np.array([*map(largest_of_springs, stiffness, damping)])
         k, self._spring = int(np.argmax(of_springs)), self._at_rest * float(of_springs.max())
         self._is_posture = self._by_posture(q[k], stiffness[k], damping[k], M_inverse[k])
         self.period = min(LIMIT / each if each else np.inf for each in (self._in_all, self._spring))
@@ -157,7 +157,7 @@ class ImpedanceLimit:
             damping = damping + np.swapaxes(J, 1, 2) * self._wrench.damping @ J
         if self._soft_limits is not None:
             damping = damping + self._soft_limits.damping(M_inverse)[:, None] * np.eye(self._robot.nv)
-        return _largest(damping, M_inverse)
+        return largest_eigenvalues(damping, M_inverse)
 
     def _of_joints(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return K_q, D_q and M^-1 (count, n, n) at positions (count, n)."""
@@ -216,13 +216,13 @@ def largest_stiffness(robot: Robot, stiffness, period: float, frame: str = '', r
     return (ImpedanceLimit(robot.with_friction(viscous=0.0), impedance).period / period) ** 2 * impedance.stiffness
 
 
-def _largest(damping: np.ndarray, M_inverse: np.ndarray) -> np.ndarray:
+def largest_eigenvalues(damping: np.ndarray, M_inverse: np.ndarray) -> np.ndarray:
     """Return the largest eigenvalue of M^-1 D (count,) for matrices (count, n, n), by a symmetric one."""
     C = np.linalg.cholesky(M_inverse)
     return np.linalg.eigvalsh(np.swapaxes(C, 1, 2) @ damping @ C)[:, -1]
 
 
-def _largest_of_springs(stiffness: np.ndarray, damping: np.ndarray) -> float:
+def largest_of_springs(stiffness: np.ndarray, damping: np.ndarray) -> float:
     """Return the largest x' K x / x' D x, 1/s, for matrices (n, n); inf for a spring without damping."""
     values, vectors = np.linalg.eigh(damping)
     damped = values > FREE * values[-1]

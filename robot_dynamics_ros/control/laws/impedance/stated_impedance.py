@@ -1,4 +1,4 @@
-"""A Cartesian impedance as parameters of ``torque_controller`` state it."""
+"""A Cartesian impedance, and operational-space control, as parameters of ``torque_controller`` state them."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -9,6 +9,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.laws.gain_limits import NOT_STATED
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import Impedance, check_posture
 from robot_dynamics_ros.control.laws.impedance.commanded_wrench import CommandedWrench
+from robot_dynamics_ros.control.laws.impedance.operational_space import OperationalSpace
 from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits
 from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness
 from robot_dynamics_ros.control.laws.joint_space_control import gains
@@ -52,7 +53,7 @@ def stated_impedance(robot: Robot, value: Callable[[str], Any]) -> StatedImpedan
         check_of_axes(name, values)
     springs = [*of_axes['rotational_stiffness'], *of_axes['translational_stiffness']]
     dampers = [*of_axes['rotational_damping'], *of_axes['translational_damping']]
-    Kp, Kd = (validation.of_each_joint(name, value(name), robot.nv, zero=True) for name in ('stiffness', 'damping'))
+    Kp, Kd = stated_posture(robot, value)
     soft_limits = SoftLimits(robot, value('soft_limit_distance'), value('soft_limit_torque'))
     may_be_free = [not k or d > 0.0 for k, d in zip(springs, dampers, strict=True)]
     wrench = CommandedWrench(
@@ -69,17 +70,43 @@ def stated_impedance(robot: Robot, value: Callable[[str], Any]) -> StatedImpedan
         dampers,
         value('impedance_frame'),
         value('reference_frame'),
-        (value('rotational_error_limit') or np.inf, value('translational_error_limit') or np.inf),
+        stated_error_limits(value),
         soft_limits,
         wrench,
         value('rest_friction_share'),
     )
-    check_posture(robot, impedance)
+    check_posture(robot, impedance.frame, Kp, Kd)
     stiffness = Stiffness(springs, value('stiffness_ramp_time'), value('stiffness_energy_limit'), may_be_free)
-    return StatedImpedance(impedance, soft_limits, wrench, stiffness, _loose(robot, Kd))
+    return StatedImpedance(impedance, soft_limits, wrench, stiffness, warning_of_posture(robot, Kd))
 
 
-def _loose(robot: Robot, damping: np.ndarray) -> str:
+def stated_operational_space(robot: Robot, value: Callable[[str], Any]) -> OperationalSpace:
+    """Return what operational-space control is led by, likewise."""
+    Kp, Kd = stated_posture(robot, value)
+    settings = OperationalSpace(
+        value('bandwidth'),
+        Kp,
+        Kd,
+        value('damping_ratio'),
+        value('impedance_frame'),
+        stated_error_limits(value),
+        value('largest_mass'),
+    )
+    check_posture(robot, settings.frame, Kp, Kd)
+    return settings
+
+
+def stated_posture(robot: Robot, value: Callable[[str], Any]) -> list[np.ndarray]:
+    """Return stiffness and damping of each joint in the null space of the frame, (n) each."""
+    return [validation.of_each_joint(name, value(name), robot.nv, zero=True) for name in ('stiffness', 'damping')]
+
+
+def stated_error_limits(value: Callable[[str], Any]) -> tuple[float, float]:
+    """Return the largest error of rotation (rad) and translation (m) that counts."""
+    return value('rotational_error_limit') or np.inf, value('translational_error_limit') or np.inf
+
+
+def warning_of_posture(robot: Robot, damping: np.ndarray) -> str:
     """Return the warning for an arm that moves on without its frame, '' for none."""
     if robot.nv <= 6 or damping.all():
         return ''

@@ -181,10 +181,10 @@ def test_joints_that_do_not_move_the_frame_need_gains_of_their_own():
             if names:
                 said = f"'wrist1_Link' is not moved by {', '.join(map(repr, names))}, which nothing would hold"
                 with pytest.raises(ArgumentError, match=said):
-                    check_posture(AUBO, part)
+                    check_posture(AUBO, part.frame, part.posture_stiffness, part.posture_damping)
             else:
-                check_posture(AUBO, part)
-    check_posture(AUBO, loose._replace(frame=''))
+                check_posture(AUBO, part.frame, part.posture_stiffness, part.posture_damping)
+    check_posture(AUBO, '', loose.posture_stiffness, loose.posture_damping)
 
 
 def test_what_is_wrong_with_an_impedance_is_named():
