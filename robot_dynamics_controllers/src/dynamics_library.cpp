@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace robot_dynamics_controllers
@@ -97,6 +98,13 @@ void check_impedance(const robot_dynamics_impedance & impedance)
   require(
     impedance.anew <= impedance.memory, "impedance.anew", "at most " + std::to_string(impedance.memory),
     std::to_string(impedance.anew));
+  for (const auto & [name, place, numbers] : {
+      std::tuple{"impedance.in_force", impedance.in_force, 36u}, {"impedance.tank", impedance.tank, 2u}})
+  {
+    require(
+      place <= impedance.memory && numbers <= impedance.memory - place, name,
+      std::to_string(numbers) + " numbers of the memory", "place " + std::to_string(place));
+  }
   require(impedance.initial_memory != nullptr, "impedance.initial_memory", "an array", "nothing");
   require(impedance.torque != nullptr, "impedance.torque", "a function", "nothing");
 }

@@ -80,6 +80,7 @@ const char * text_of(Outcome outcome) noexcept
     case Outcome::state_lost: return "the state or its torque is not finite: down to zero";
     case Outcome::stopping: return "asked to stop: down to zero";
     case Outcome::stopped: return "stopped: zero until the next activation";
+    case Outcome::held: return "no reference: held where the last one was";
   }
   return "";
 }
@@ -96,8 +97,8 @@ EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
     rate_limits(settings.rate_limit, settings.joints)),
   fade_in_(*library_, settings.fade_in_time < 0.0 ? policy_.fade_in_time : settings.fade_in_time),
   transition_(*library_), ramp_(*library_, settings.ramp_time),
-  q_(n_), qd_(n_), qdd_(n_), added_(n_), tau_(n_), corner_(n_), before_fade_in_(n_),
-  payload_gravity_(*library_), corners_(payload_gravity_.corners())
+  q_(n_), qd_(n_), qdd_(n_), added_(n_), held_(n_), still_(n_), tau_(n_), corner_(n_), before_fade_in_(n_),
+  payload_gravity_(*library_), corners_(payload_gravity_.corners()), lately_(1.0 / settings.update_rate)
 {
   if (policy_.motor_pd && holds()) {
     throw std::invalid_argument(
@@ -174,8 +175,9 @@ void EffortLaw::want_stiffness(const std::string & frame, const FrameStiffness &
   if (!impedance_) {
     throw std::invalid_argument("only control_law cartesian_impedance has a stiffness");
   }
-  if (outcome() == Outcome::inactive) {
-    throw std::invalid_argument("the controller is not active");
+  const Outcome last = outcome();
+  if (last == Outcome::inactive || last == Outcome::stopping || last == Outcome::stopped) {
+    throw std::invalid_argument(std::string("the controller is ") + text_of(last));
   }
   impedance_->want(frame, stiffness);
 }
@@ -215,6 +217,8 @@ void EffortLaw::activate(const double * last) noexcept
   if (impedance_) {
     impedance_->activate();
   }
+  is_held_ = resumed_ = false;
+  without_ = 0.0;
   transition_.stop();
   source_ = reference_ = Source::none;
   goes_down_ = false;
@@ -250,6 +254,7 @@ void EffortLaw::rehearse()
 void EffortLaw::resume() noexcept
 {
   reference_ = Source::none;
+  resumed_ = true;
   active_ = true;
 }
 
@@ -264,6 +269,7 @@ Outcome EffortLaw::update(
   const Outcome outcome = outcome_of(time, period > 0.0 ? period : 0.0, state, reference);
   std::copy(limiter_.last().begin(), limiter_.last().end(), effort);
   outcome_.store(outcome, RELAXED);
+  lately_.store(cycle_.longest() / CycleTime::MOST, RELAXED);
   blends_.store(source_ != Source::none && (fade_in_.runs() || transition_.runs()), RELAXED);
   return outcome;
 }
@@ -284,25 +290,38 @@ Outcome EffortLaw::outcome_of(
   if (!(reference_age_ <= reference_timeout_)) {
     reference_ = Source::none;
   }
+  without_ += period;
   if (!finite(state.q, n_) || (reads_velocities() && !finite(state.qd, n_))) {
     return without_state(elapsed);
   }
   if (impedance_) {
-    impedance_->elapse(elapsed);
-    if (source_ != Source::motion || pause_ > INTERRUPTION) {
-      impedance_->begin_anew();
-    }
+    prepare_impedance(state, elapsed);
   }
   if (reference_ != Source::none && !compute(reference_, state)) {
     reference_ = Source::none;
     refused = true;
   }
   const bool follows = reference_ != Source::none;
-  const Source source = follows ? reference_ : Source::gravity;
+  const Source source = follows ? reference_ : impedance_ ? Source::held : Source::gravity;
   if (!(follows || compute(source, state)) || !follow(source, elapsed)) {
     return without_state(elapsed);
   }
-  return refused ? Outcome::reference_refused : follows ? Outcome::sent : Outcome::gravity_only;
+  if (source == Source::motion) {
+    std::copy(q_.begin(), q_.end(), held_.begin());
+  }
+  return refused ? Outcome::reference_refused : follows ? Outcome::sent :
+         impedance_ ? Outcome::held : Outcome::gravity_only;
+}
+
+/// Lets time pass for the impedance, and finds where the arm is held, at first and after an interruption.
+void EffortLaw::prepare_impedance(const State & state, double elapsed) noexcept
+{
+  impedance_->elapse(elapsed);
+  if (!is_held_ || std::max(pause_, without_) > INTERRUPTION) {
+    impedance_->begin_anew();
+    std::copy_n(state.q, n_, held_.begin());
+    is_held_ = true;
+  }
 }
 
 bool EffortLaw::take_reference(const Reference & reference) noexcept
@@ -357,10 +376,16 @@ bool EffortLaw::compute(Source source, const State & state) noexcept
   if (source == Source::motion && feedback_.acts()) {
     feedback_.add(state.q, state.qd, q_.data(), qd_.data(), tau_.data());
   }
-  if (source != Source::gravity && adds_) {
+  if ((source == Source::motion || source == Source::effort) && adds_) {
     library_->add_share(1.0, added_.data(), tau_.data());
   }
-  return finite(tau_.data(), n_);
+  if (finite(tau_.data(), n_)) {
+    return true;
+  }
+  if (impedance_) {
+    impedance_->restore();
+  }
+  return false;
 }
 
 bool EffortLaw::corner_torque(
@@ -371,11 +396,20 @@ bool EffortLaw::corner_torque(
       at_measured_ ? state.q : q_.data(), at_measured_ ? state.qd : qd_.data(), qdd_.data(), qd_.data(), inputs, tau) &&
            (!impedance_ || impedance_->add(state.q, state.qd, q_.data(), qd_.data(), inputs, tau));
   }
-  if (policy_.terms.gravity) {
-    return library_->gravity_torque(state.q, inputs, tau);
+  if (!policy_.terms.gravity) {
+    std::fill_n(tau, n_, 0.0);
+  } else if (!library_->gravity_torque(state.q, inputs, tau)) {
+    return false;
   }
-  std::fill_n(tau, n_, 0.0);
-  return true;
+  return source != Source::held ||
+         impedance_->add(state.q, state.qd, held_.data(), still_.data(), inputs, tau);
+}
+
+/// Whether the last cycle was a pause in which the arm may have moved away: a torque that steps then is one that no sampled
+/// control of these gains would send.
+bool EffortLaw::pauses() const noexcept
+{
+  return pause_ > 0.0 && (impedance_ ? pause_ >= impedance_->longest_period() : feedback_.acts());
 }
 
 /// Sends the torque tau_ of a source, without a step from the one before; returns whether it is finite.
@@ -388,15 +422,15 @@ bool EffortLaw::follow(Source source, double elapsed) noexcept
   if (goes_down_) {
     transition_.begin(limiter_.last().data(), tau_.data(), ramp_time_);
     fade_in_.stop();
-  } else if (source_ != Source::none && source != source_) {
+  } else if (source_ != Source::none && (source != source_ || resumed_)) {
     transition_.begin(before_fade_in_.data(), tau_.data(), ramp_time_);
-  } else if (source_ == Source::motion && pause_ > 0.0 && holds()) {
+  } else if ((source_ == Source::motion || source_ == Source::held) && pauses()) {
     // the arm may have moved away from the reference; a longer time would keep PD or springs off where pauses repeat
     transition_.begin(before_fade_in_.data(), tau_.data(), std::min(0.5 * pause_, ramp_time_));
   }
-  pause_ = 0.0;
+  pause_ = without_ = 0.0;
   source_ = source;
-  goes_down_ = false;
+  goes_down_ = resumed_ = false;
   transition_.apply(tau_.data(), elapsed);
   std::copy(tau_.begin(), tau_.end(), before_fade_in_.begin());
   fade_in_.apply(tau_.data(), elapsed);

@@ -59,7 +59,8 @@ robot_dynamics_interfaces::msg::Payload message_of(const Body & body)
 /// Whether an outcome is what a controller without a fault does.
 bool as_wanted(Outcome outcome, bool followed_before)
 {
-  return outcome == Outcome::sent || (outcome == Outcome::gravity_only && !followed_before);
+  const bool waits = outcome == Outcome::gravity_only || outcome == Outcome::held;
+  return outcome == Outcome::sent || (waits && !followed_before);
 }
 
 }  // namespace
@@ -161,6 +162,23 @@ std::vector<std::string> EffortReports::warnings()
     RCLCPP_WARN(node_.get_logger(), "%s; gravity compensation meanwhile", unused.c_str());
   }
   unused_ = unused;
+  const std::uint64_t slowed = of_.law->limiter().count(TorqueLimiter::RATE), updates = of_.counts->updates.value();
+  if (of_.law->holds() && slowed > slowed_ && slowed - slowed_ > (updates - updates_) / 10) {
+    found.push_back("rate_limit slows the efforts that hold the arm, which may swing: raise it");
+  }
+  slowed_ = slowed;
+  updates_ = updates;
+  if (const FrameImpedance * impedance = of_.law->impedance()) {
+    const double cycle = of_.law->cycle();
+    if (cycle > impedance->longest_period()) {
+      found.push_back("cycles last " + text_of(cycle) + " s: the gains of the library are stable below " +
+        text_of(impedance->longest_period()) + " s");
+    }
+    if (impedance->waits()) {
+      found.push_back("stiffness grows no further: its springs would give the arm more energy than stiffness_energy_limit; "
+        "it does where the frame comes nearer to where it is led");
+    }
+  }
   return found;
 }
 
@@ -172,11 +190,13 @@ EffortReports::Fields EffortReports::fields() const
   for (const Body & body : law.payloads()) {
     mass += body.mass;
   }
-  std::string rotational, translational;
+  std::array<std::string, 4> stiffness;  // wanted and in force, of rotation and translation
   if (law.impedance() != nullptr) {
-    const FrameStiffness k = law.impedance()->followed();
-    rotational = numbers(std::array{k[0], k[1], k[2]});
-    translational = numbers(std::array{k[3], k[4], k[5]});
+    std::size_t part = 0;
+    for (const FrameStiffness & k : {law.impedance()->followed(), law.impedance()->in_force()}) {
+      stiffness[part++] = numbers(std::array{k[0], k[1], k[2]});
+      stiffness[part++] = numbers(std::array{k[3], k[4], k[5]});
+    }
   }
   return {
     {"model", of_.library->robot},
@@ -193,8 +213,10 @@ EffortReports::Fields EffortReports::fields() const
     {"torques slowed", std::to_string(law.limiter().count(TorqueLimiter::RATE))},
     {"torques, reasons since reset", limited_joints()},
     {"control law", law.impedance() != nullptr ? "cartesian_impedance" : "pd_feedforward"},
-    {"rotational stiffness wanted, N m/rad", rotational},
-    {"translational stiffness wanted, N/m", translational},
+    {"rotational stiffness wanted, N m/rad", stiffness[0]},
+    {"translational stiffness wanted, N/m", stiffness[1]},
+    {"rotational stiffness in force, N m/rad", stiffness[2]},
+    {"translational stiffness in force, N/m", stiffness[3]},
     {"stiffness refused last", of_.stiffness->refused_last()},
     {"torque blends", law.blends() ? "true" : "false"},
     {"gravity owner", law.policy().gravity_owner},

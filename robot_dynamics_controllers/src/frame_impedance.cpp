@@ -35,6 +35,17 @@ const robot_dynamics_impedance & checked(
   return *law;
 }
 
+constexpr double EMPTY = 1e-3;  // share of the largest energy up to which a tank counts as empty
+
+FrameStiffness loaded(const std::array<std::atomic<double>, 6> & numbers) noexcept
+{
+  FrameStiffness stiffness;
+  for (std::size_t k = 0; k < stiffness.size(); ++k) {
+    stiffness[k] = numbers[k].load(std::memory_order_relaxed);
+  }
+  return stiffness;
+}
+
 FrameStiffness of_library(const robot_dynamics_impedance & law) noexcept
 {
   FrameStiffness stiffness;
@@ -46,7 +57,8 @@ FrameStiffness of_library(const robot_dynamics_impedance & law) noexcept
 
 FrameImpedance::FrameImpedance(
   const robot_dynamics_library & library, const Terms & terms, double period, double delay)
-: library_(library), law_(checked(library, terms, period, delay)), wanted_({0, of_library(law_)}), memory_(law_.memory)
+: library_(library), law_(checked(library, terms, period, delay)), wanted_({0, of_library(law_)}), memory_(law_.memory),
+  before_torque_(law_.memory)
 {
   activate();
   elapse(0.0);
@@ -77,14 +89,11 @@ void FrameImpedance::want(const std::string & frame, const FrameStiffness & stif
   wanted_.write({++count_, stiffness});
 }
 
-FrameStiffness FrameImpedance::followed() const noexcept
-{
-  FrameStiffness stiffness;
-  for (std::size_t k = 0; k < stiffness.size(); ++k) {
-    stiffness[k] = followed_[k].load(std::memory_order_relaxed);
-  }
-  return stiffness;
-}
+FrameStiffness FrameImpedance::followed() const noexcept {return loaded(followed_);}
+
+FrameStiffness FrameImpedance::in_force() const noexcept {return loaded(in_force_);}
+
+bool FrameImpedance::waits() const noexcept {return waits_.load(std::memory_order_relaxed);}
 
 void FrameImpedance::activate() noexcept
 {
@@ -101,10 +110,22 @@ void FrameImpedance::elapse(double time) noexcept
 {
   const Wanted & wanted = wanted_.read();
   stiffness_ = wanted.count > before_ ? wanted.stiffness : of_library(law_);
+  const double * const tank = &memory_[law_.tank];
+  bool grows = false;
   for (std::size_t k = 0; k < stiffness_.size(); ++k) {
+    const double now = memory_[law_.in_force + 7 * k];
+    grows = grows || now < (1.0 - EMPTY) * stiffness_[k];
     followed_[k].store(stiffness_[k], std::memory_order_relaxed);
+    in_force_[k].store(now, std::memory_order_relaxed);
   }
+  waits_.store(grows && tank[0] <= EMPTY * tank[1], std::memory_order_relaxed);
+  std::copy(memory_.begin(), memory_.end(), before_torque_.begin());
   elapsed_ = time;
+}
+
+void FrameImpedance::restore() noexcept
+{
+  std::copy(before_torque_.begin(), before_torque_.end(), memory_.begin());
 }
 
 bool FrameImpedance::add(

@@ -157,5 +157,5 @@ int main(int, char ** arguments)
       last = effort;
     }
   }
-  std::printf("%x outcomes\n", static_cast<unsigned>(seen));
+  std::printf("%03x outcomes\n", static_cast<unsigned>(seen));
 }

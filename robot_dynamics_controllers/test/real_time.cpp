@@ -153,17 +153,17 @@ int main(int, char ** arguments)
     counts = true;
     const int seen = run(cycle, references, *law, library.joints(), word);
     counts = false;
-    std::printf("%x outcomes, %ld allocations, %ld locks\n", static_cast<unsigned>(seen), allocations, locks);
+    std::printf("%03x outcomes, %ld allocations, %ld locks\n", static_cast<unsigned>(seen), allocations, locks);
     return 0;
   }
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) {
     std::puts("no seccomp");
     return 0;
   }
-  char text[] = "00 outcomes\n";
+  char text[] = "000 outcomes\n";
   const int seen = run(cycle, references, *law, library.joints(), word);
-  for (int k = 0; k < 2; ++k) {
-    text[k] = "0123456789abcdef"[seen >> (4 - 4 * k) & 15];
+  for (int k = 0; k < 3; ++k) {
+    text[k] = "0123456789abcdef"[seen >> (8 - 4 * k) & 15];
   }
   const auto written = write(1, text, sizeof text - 1);
   syscall(SYS_exit, written == sizeof text - 1 ? 0 : 1);  // exit_group is not allowed

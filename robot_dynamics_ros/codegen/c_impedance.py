@@ -15,6 +15,9 @@ from robot_dynamics_ros.codegen.c import TEMPLATES, function_name
 from robot_dynamics_ros.codegen.c_loops import Kind, LoopCode, LoopFunction
 from robot_dynamics_ros.codegen.c_text import filled, string
 
+NAMED = {'in_force': 'K', 'tank': 'tank'}
+"""Arrays of the memory that a controller reads, by the names that they have there."""
+
 
 class Step(NamedTuple):
     """A call of a function that is compiled for the nodes, too, with the arguments that these bind."""
@@ -23,7 +26,7 @@ class Step(NamedTuple):
     numbers: Mapping[str, Any]
     """Arrays, numbers and conditions, by the names of parameters; others are given, or computed before."""
     memory: tuple[str, ...] = ()
-    """Names of those of the arrays that last from cycle to cycle."""
+    """Names of those of the arrays that last from cycle to cycle, in the order of the parameters."""
 
 
 class ImpedanceCode(NamedTuple):
@@ -33,6 +36,8 @@ class ImpedanceCode(NamedTuple):
     reference_frame: str
     period: float
     """Longest stable sampling period, s."""
+    torque_delay: float
+    """By which the gains were judged, s."""
     stiffness: np.ndarray
     """The largest and first one, (6,), rotation first, N m/rad and N/m."""
     may_be_free: Sequence[bool]
@@ -72,6 +77,7 @@ class ImpedanceCode(NamedTuple):
             limits=limits.text(at),
             impedance=impedance.text(at),
             anew=places[len(limits.memory)],
+            **{word: places[len(limits.memory) + self.impedance.memory.index(name)] for word, name in NAMED.items()},
             initial=_numbers(np.concatenate([np.ravel(array) for array in memory])),
             stiffness=_numbers(self.stiffness),
             may_be_free=', '.join('true' if it else 'false' for it in self.may_be_free),
@@ -98,7 +104,7 @@ class _Call(NamedTuple):
         names = list(signature(getattr(step.function, 'source', step.function)).parameters)
         kinds = [_kind(step.numbers[name]) if name in step.numbers else given[name] for name in names]
         function = code.function(step.function, kinds)
-        made = cls(function, [], [], [step.numbers[name] for name in names if name in step.memory], [])
+        made = cls(function, [], [], [step.numbers[name] for name in step.memory], [])
         for name in names:
             value, own = step.numbers.get(name), f'{function.name}_{name}'
             if name in step.memory:

@@ -165,6 +165,11 @@ def test_only_an_active_law_with_an_impedance_takes_a_stiffness():
     law.deactivate()
     with pytest.raises(ValueError, match='the controller is not active'):
         law.want_stiffness([1.0] * 6)
+    law.activate()
+    law.request_stop()
+    law.updates(held(Q, 1)[0])
+    with pytest.raises(ValueError, match='the controller is asked to stop: down to zero'):
+        law.want_stiffness([1.0] * 6)
     with pytest.raises(ValueError, match='only control_law cartesian_impedance has a stiffness'):
         law_of('aubo_i5', control_law='pd_feedforward').want_stiffness([1.0] * 6)
 
@@ -191,32 +196,100 @@ def test_a_force_moves_the_tool_by_force_over_stiffness():
     assert moved == pytest.approx([0.0, 0.0, 12.0 / 800.0], abs=0.02 * 12.0 / 800.0)
 
 
-def test_without_a_reference_gravity_is_compensated_and_springs_come_and_go_without_a_step():
-    robot, law = kinds()['aubo_i5'].robot, law_of('aubo_i5', ramp_time=0.1)
-    away = Q + 0.1
-    states, _ = held(away, 800)
-    _, references = held(Q, 800)
-    kind = np.where(np.arange(800) < 150, MOTION, NONE)
-    kind[500:] = MOTION
+def test_without_a_reference_the_frame_is_held_where_the_last_one_put_it():
+    """As the node holds it, with the same bits; before the first one where it is. Nothing steps meanwhile."""
+    robot, law = kinds()['plain'].robot, law_of('plain', ramp_time=0.1)
+    away, count = Q + 0.1, 800
+    states, _ = held(away, count)
+    _, references = held(Q, count)
+    first, outcomes = law.updates(states[:50], references[:50], NONE)
+    assert set(outcomes) == {'held'}
+    same(first[-1:], robot.gravity_torque(away)[None])
+    kind = np.where(np.arange(count) < 250, MOTION, NONE)
     efforts, outcomes = law.updates(states, references, kind)
-    assert [it for it, _ in itertools.groupby(outcomes)] == ['sent', 'gravity_only', 'sent']
-    pulled = np.abs(efforts[100] - robot.gravity_torque(away)).max()
+    assert [it for it, _ in itertools.groupby(outcomes)] == ['sent', 'held']
+    impedance, stiffness = kinds()['plain'].made()
+    theirs = np.empty(6)
+    CartesianImpedance(robot, impedance, TERMS, stiffness).hold(away, np.zeros(6), Q, theirs)
+    same(efforts[-1:], theirs[None])
+    pulled = np.abs(theirs - first[-1]).max()
     assert pulled > 10.0, 'springs pull'
-    same(efforts[499:500], robot.gravity_torque(away)[None])
-    assert np.abs(np.diff(efforts, axis=0)).max() < 1.1 * pulled / (0.1 * RATE)
+    assert np.abs(np.diff(np.vstack([first[-1:], efforts]), axis=0)).max() < 1.1 * pulled / (0.1 * RATE)
 
 
-def test_a_joint_that_a_hand_left_at_its_limit_is_not_pushed_out_where_references_come_again():
-    robot, law = kinds()['aubo_i5'].robot, law_of('aubo_i5', ramp_time=0.05)
+def test_a_tool_that_a_hand_lets_go_after_references_have_stopped_comes_back_with_the_energy_of_its_springs():
+    kind, law = kinds()['plain'], law_of('plain')
+    robot, q, qd = kind.robot, Q.copy(), np.zeros(6)
+    _, references = held(Q, 1)
+    J = robot.jacobian(Q, kind.frame)
+    away = Q + np.linalg.solve(J, [0.0, 0.0, 0.0, 0.0, 0.1, 0.0])
+    law.updates(*held(Q, 200), MOTION)
+    law.updates([[away, qd]] * 500, references.repeat(500, axis=0), NONE)
+    q, energies = away.copy(), []
+    for _ in range(2000):
+        (effort,), _ = law.updates([[q, qd]])
+        qd = qd + robot.forward_dynamics(q, qd, effort) / RATE
+        q = q + qd / RATE
+        energies.append(robot.kinetic_energy(q, qd))
+    assert max(energies) < 0.5 * 800.0 * 0.1**2
+    assert np.abs(q - Q).max() < 0.01
+
+
+@pytest.mark.parametrize('how', ['at first', 'in motion', 'after a pause', 'after states were lost'])
+def test_a_joint_that_a_hand_left_at_its_limit_is_not_pushed_out_where_the_arm_is_held_anew(how):
+    robot, law = kinds()['aubo_i5'].robot, law_of('aubo_i5', ramp_time=0.05, reference_timeout=10.0)
     near = Q.copy()
     near[2] = robot.limits.upper[2] - 0.05
-    for places, pushed in (((near,), False), ((Q, near), True), ((Q, None, near), False)):
-        law.activate()
-        for place in places:
-            states, references = held(near if place is None else place, 300)
-            efforts, _ = law.updates(states, references, NONE if place is None else MOTION)
-        springs = efforts[-1] - robot.gravity_torque(near)
-        assert (abs(springs[2]) > 5.0) == pushed, (len(places), springs)
+    states, references = held(near, 400)
+    if how != 'at first':
+        law.updates(*held(Q, 100), MOTION)
+    if how == 'after a pause':
+        law.updates(states[:1], references[:1], MOTION, period=1.5)
+    if how == 'after states were lost':
+        law.updates(np.full((1200, 2, 6), np.nan))
+    efforts, _ = law.updates(states, references, MOTION)
+    springs = efforts[-1] - robot.gravity_torque(near)
+    assert (abs(springs[2]) > 5.0) == (how == 'in motion')
+
+
+def test_a_controller_above_that_changes_between_two_cycles_makes_no_step():
+    """Its first reference is where the arm is, and the springs are stretched by then."""
+    law, ramp_time = law_of('aubo_i5', ramp_time=0.1), 0.1
+    stretched, _ = held(Q + 0.1, 300)
+    _, references = held(Q, 300)
+    before, _ = law.updates(stretched, references, MOTION)
+    law.deactivate()
+    law.resume()
+    _, references = held(Q + 0.1, 300)
+    after, _ = law.updates(stretched, references, MOTION)
+    change = np.abs(after[-1] - before[-1]).max()
+    assert change > 10.0
+    assert np.abs(np.diff(np.vstack([before[-1:], after]), axis=0)).max() < 1.1 * change / (ramp_time * RATE)
+
+
+def test_pauses_within_the_limit_of_the_gains_do_not_swing_the_arm():
+    """Cycles of 30 ms, where the gains are stable up to 46 ms: each is one of a slower control."""
+    robot, law = kinds()['plain'].robot, law_of('plain')
+    q, qd, speeds, since = Q + 0.05, np.zeros(6), [], 0.001
+    _, references = held(Q, 1)
+    for k in range(1500):
+        (effort,), _ = law.updates([[q, qd]], references, MOTION, period=since)
+        since = 0.03 if k % 5 == 0 else 0.001
+        for _ in range(round(since / 0.001)):
+            qd = qd + 0.001 * robot.forward_dynamics(q, qd, effort)
+            q = q + 0.001 * qd
+        speeds.append(np.abs(qd).max())
+    assert max(speeds[-100:]) < 0.01 * max(speeds[:100])
+
+
+def test_a_reference_whose_torque_is_not_finite_leaves_nothing_behind():
+    law, count = law_of('three'), 20
+    states, references = states_and_references(np.random.default_rng(4), count, 3)
+    references[5, 0, 2] = 1e300  # of a sliding joint
+    efforts, outcomes = law.updates(states, references, MOTION)
+    assert [k for k, it in enumerate(outcomes) if it != 'sent'] == [5] and outcomes[5] == 'reference_refused'
+    law.updates(states[:1], references[:1], MOTION)
+    assert np.isfinite(efforts).all() and (law.stiffness == kinds()['three'].stiffness).all()
 
 
 def test_after_a_pause_springs_that_were_stretched_in_it_pull_without_a_step():

@@ -60,9 +60,11 @@ typedef struct robot_dynamics_impedance {
   bool counts_friction;          /* whether it is for joints whose friction the controller compensates */
   uint32_t memory;               /* numbers that last from update to update */
   uint32_t anew;                 /* as many of the first of them begin anew whenever the arm is held anew */
+  uint32_t in_force;             /* where the stiffness that is in force begins in the memory, 6 x 6 row by row */
+  uint32_t tank;                 /* likewise the energy that it may still add and the largest, J */
   const double * initial_memory; /* memory */
   /* Adds its torque at q and qd to tau, the model's terms (n). stiffness (6) is the one to follow, elapsed (1) the time since
-   * the last torque, s; it is 0 afterwards. Returns as the functions below; after false tau and memory are as before. */
+   * the last torque, s; it is 0 afterwards. Returns as the functions below; after false the memory is as before. */
   bool (*torque)(
     const double * q, const double * qd, const double * q_desired, const double * qd_desired, const double * inputs,
     const double * stiffness, double * elapsed, double * memory, double * tau);

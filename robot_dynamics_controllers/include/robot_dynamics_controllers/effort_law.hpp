@@ -73,7 +73,8 @@ enum class Outcome
   state_held,         ///< state or torque is not finite: the last effort, for at most HELD periods
   state_lost,         ///< likewise for longer: the last effort, reduced to zero over ramp_time
   stopping,           ///< after request_stop: the last effort, reduced to zero over ramp_time
-  stopped             ///< zero after it, until `activate`
+  stopped,            ///< zero after it, until `activate`
+  held                ///< no reference, with an impedance: the frame is held where the last one put it, at first where it is
 };
 
 /// The outcome in one line for logs and diagnostics.
@@ -113,7 +114,8 @@ public:
   /// Ends ramps of payload and gravity that are over at `now` (ROS time, ns): a clock that is set back later does not
   /// bring back what was before them. To be called every 20 ms or so.
   void end_finished_ramps(std::int64_t now);
-  /// Has the impedance follow a stiffness; throws as FrameImpedance::want, and where the law has none or is not active.
+  /// Has the impedance follow a stiffness; throws as FrameImpedance::want, and where the law has none, is not active, or was
+  /// stopped.
   void want_stiffness(const std::string & frame, const FrameStiffness & stiffness);
   /// The impedance; nullptr: none.
   const FrameImpedance * impedance() const noexcept {return impedance_.get();}
@@ -132,6 +134,10 @@ public:
   const CompensationPolicy & policy() const noexcept {return policy_;}
   /// Whether measured velocities count.
   bool reads_velocities() const noexcept {return at_measured_ || feedback_.acts();}
+  /// Whether a PD or an impedance acts.
+  bool holds() const noexcept {return impedance_ != nullptr || feedback_.acts();}
+  /// The smoothed duration of recent cycles, s.
+  double cycle() const noexcept {return lately_.load(std::memory_order_relaxed);}
   /// Longest time between two updates that counts for ramps and for the rate limit, s; for the real-time thread.
   double longest_cycle() const noexcept {return cycle_.longest();}
 
@@ -156,14 +162,15 @@ public:
     double * effort) noexcept;
 
 private:
-  enum class Source { none, motion, effort, gravity };
+  enum class Source { none, motion, effort, gravity, held };
 
   template<typename Ramp>
   Taken follow_ramp(const Ramp & ramp, std::int64_t now, const RampShare & progress, const Corners::Span & span);
   bool ramps() const;
   [[gnu::hot]] Outcome outcome_of(
     std::int64_t time, double period, const State & state, const Reference * reference) noexcept;
-  bool holds() const noexcept {return impedance_ || feedback_.acts();}
+  bool pauses() const noexcept;
+  [[gnu::hot]] void prepare_impedance(const State & state, double elapsed) noexcept;
   [[gnu::hot]] bool take_reference(const Reference & reference) noexcept;
   [[gnu::hot]] bool compute(Source source, const State & state) noexcept;
   [[gnu::hot]] bool corner_torque(Source source, const State & state, const double * inputs, double * tau) noexcept;
@@ -185,6 +192,7 @@ private:
   Transition transition_;
   RampToZero ramp_;
   std::vector<double> q_, qd_, qdd_, added_;  // the reference that is followed
+  std::vector<double> held_, still_;  // where an impedance holds the arm without a reference, and zeros
   std::vector<double> tau_, corner_, before_fade_in_;
 
   mutable std::mutex taking_;  // of the other threads
@@ -195,6 +203,9 @@ private:
   const Corners * now_ = nullptr;  // in this update
   RampProgress progress_;
   bool active_ = false, goes_down_ = false, adds_ = false;
+  bool is_held_ = false;   // whether held_ is known
+  bool resumed_ = false;   // since the last torque: the controller above may be another one
+  double without_ = 0.0;   // s without a usable state
   double pause_ = 0.0;  // s, the longest cycle since the last torque if it is a pause, else 0
   Source reference_ = Source::none;  // what is followed: none, a motion, or efforts alone
   Source source_ = Source::none;  // of the last torque since the activation
@@ -203,6 +214,7 @@ private:
 
   std::atomic<bool> in_use_{false}, stop_{false}, blends_{false};
   std::atomic<Outcome> outcome_{Outcome::inactive};
+  std::atomic<double> lately_;
 };
 
 }  // namespace robot_dynamics_controllers

@@ -33,8 +33,13 @@ public:
   /// library's). Throws std::invalid_argument, which names the axis, for one that is not finite, below 0, above that of the
   /// library, or 0 where nothing else damps the axis; and for other axes.
   void want(const std::string & frame, const FrameStiffness & stiffness);
-  /// The stiffness that the last torque followed.
+  /// The stiffness that the last torque followed, and that it had.
   FrameStiffness followed() const noexcept;
+  FrameStiffness in_force() const noexcept;
+  /// Whether the stiffness may not grow as it is wanted: its springs would give the arm more energy than the library allows.
+  bool waits() const noexcept;
+  /// Sampling periods below this one are within the limit of the gains, s.
+  double longest_period() const noexcept {return law_.longest_period;}
 
   // --- for the real-time thread
   /// Begins with the stiffness of the library: nothing from before counts.
@@ -48,6 +53,8 @@ public:
   bool add(
     const double * q, const double * qd, const double * q_desired, const double * qd_desired, const double * inputs,
     double * tau) noexcept;
+  /// Forgets what was computed since `elapse`: it is not sent.
+  void restore() noexcept;
 
 private:
   struct Wanted
@@ -62,10 +69,11 @@ private:
   std::mutex wanting_;  // of the other threads
   std::uint64_t count_ = 0;
   Handover<Wanted> wanted_;
-  std::array<std::atomic<double>, 6> followed_;
+  std::array<std::atomic<double>, 6> followed_, in_force_;
+  std::atomic<bool> waits_{false};
 
   // of the real-time thread
-  std::vector<double> memory_;
+  std::vector<double> memory_, before_torque_;
   FrameStiffness stiffness_{};
   double elapsed_ = 0.0;  // s
   std::uint64_t before_ = 0;  // messages before the activation

@@ -21,7 +21,7 @@ PACKAGE = ROOT / 'robot_dynamics_controllers'
 INCLUDE = PACKAGE / 'include'
 WARNINGS = ('-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Wno-sign-conversion', '-Werror', '-ffp-contract=off')
 OUTCOMES = (
-    'inactive', 'sent', 'gravity_only', 'reference_refused', 'state_held', 'state_lost', 'stopping', 'stopped',
+    'inactive', 'sent', 'gravity_only', 'reference_refused', 'state_held', 'state_lost', 'stopping', 'stopped', 'held',
 )  # fmt: skip
 RATE = 1000.0
 """Hz, of the updates."""

@@ -56,6 +56,7 @@ def impedance_code(
         law.frame,
         law.reference_frame,
         limit.period,
+        delay,
         np.diagonal(stiffness.K).copy(),
         stiffness.may_be_free.tolist(),
         impedance.damping_ratio >= LEAST_RATIO,
