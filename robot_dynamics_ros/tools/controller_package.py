@@ -49,6 +49,7 @@ class ControllerPackage(NamedTuple):
             'digest': self.library.digest,
             'preset': self.preset,
             'rate': self.rate,
+            'torque_delay': self.library.impedance.torque_delay if self.library.impedance else 0.0,
             'control_law': 'cartesian_impedance' if self.library.impedance else 'pd_feedforward',
             'evaluate_at': 'measured' if self.library.impedance else 'desired',
             'functions': '\n'.join(f'        {name}={name}_fma' for name in self.library.functions),

@@ -21,11 +21,8 @@ from robot_dynamics_ros.tools.controller_package import ControllerPackage, check
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
 
 LARGEST_RATE = 100_000
-OF_NODES = (
-    *('state_rate', 'force_limit', 'moment_limit', 'wrench_ramp_time'),
-    *('translational_speed_limit', 'rotational_speed_limit'),
-)
-"""Parameters of an impedance that a node has, and a controller has not."""
+OF_A_WRENCH = 'force_limit', 'moment_limit', 'wrench_ramp_time', 'translational_speed_limit', 'rotational_speed_limit'
+"""Parameters of an impedance that controllers do not have."""
 
 
 def main() -> None:
@@ -90,17 +87,38 @@ def exported_impedance(options, robot: Robot, policy: CompensationPolicy) -> Imp
         raise ArgumentError('--impedance: with preset motor_pd the PD of the motors would be added to it')
     stated = StatedParameters('torque_controller', options.impedance)
     try:
+        _check_arm(options, stated)
         for name in ('stiffness', 'damping'):
             check_stated(name, stated.value(name))
         impedance, _, _, stiffness, warning = stated_impedance(robot, stated.value)
+        impedance = impedance._replace(wrench=None)  # controllers have none
         code = impedance_code(robot, impedance, stiffness, policy.terms, options.rate, stated.value('torque_delay'))
     except DynamicsError as error:
         raise ArgumentError(f'{options.impedance}: {error}') from None
-    unused = [name for name in OF_NODES if stated.is_stated(name)]
-    notes = [warning, f'not used by controllers: {", ".join(unused)}' if unused else '']
+    unused = [name for name in (*OF_A_WRENCH, *stated.unused) if stated.is_stated(name)]
+    notes = [warning, f'not used, state in controllers.yaml what counts there: {", ".join(unused)}' if unused else '']
     for note in filter(None, notes):
         print(f'{options.impedance}: {note}', file=sys.stderr)
     return code
+
+
+def _check_arm(options, stated: StatedParameters) -> None:
+    """Raise ArgumentError for a parameter of the arm that the options contradict: the library is theirs."""
+    gravity = [0.0] if options.gravity is None else list(options.gravity)
+    of_options = {
+        'control_law': ('cartesian_impedance', 'expected cartesian_impedance'),
+        'model': (options.robot, 'state it as robot'),
+        'base_link': (options.base_link or '', 'state it by --base-link'),
+        'tip_link': (options.tip_link or '', 'state it by --tip-link'),
+        'actuators': (str(options.actuators or ''), 'state it by --actuators'),
+        'locked_joints': (options.lock or [''], 'state it by --lock'),
+        'gravity': (gravity, 'state it by --gravity'),
+        'preset': (options.preset or '', 'state it by --preset'),
+        'gravity_owner': ('', 'state it in controllers.yaml'),
+    }
+    for name, (value, how) in of_options.items():
+        if stated.is_stated(name) and str(stated.value(name)).replace(' ', '') != str(value).replace(' ', ''):
+            raise ArgumentError(f'{name}: {how}, where it is {value!r}; the file says {stated.value(name)!r}')
 
 
 def commanded_robot(options) -> Robot:

@@ -179,11 +179,18 @@ def gains(folder, **values):
 def test_the_package_of_a_compliant_arm(command, tmp_path, capsys):
     """Its library has the gains of a parameter file of torque_controller, and its parameters choose them."""
     folder = tmp_path / 'new'
-    command('aubo_i5', folder, '--impedance', gains(tmp_path))
+    command(
+        'aubo_i5',
+        folder,
+        '--impedance',
+        gains(tmp_path, torque_delay=0.001, model='aubo_i5', gravity=[0.0], locked_joints=['']),
+    )
     said = capsys.readouterr()
     assert len(said.out.splitlines()) == len(FILES)
-    assert said.err == f'{tmp_path}/gains.yaml: not used by controllers: state_rate, force_limit\n'
+    note = 'not used, state in controllers.yaml what counts there: force_limit, state_rate'
+    assert said.err == f'{tmp_path}/gains.yaml: {note}\n'
     own = parameters(folder)['feedforward_effort_controller']['ros__parameters']
+    assert own['torque_delay'] == 0.001
     assert (own['control_law'], own['evaluate_at'], own['stiffness']) == ('cartesian_impedance', 'measured', [0.0])
     source = (folder / 'dynamics' / 'aubo_i5_library.c').read_text()
     assert 'impedance_stiffness[6] = {30.0, 30.0, 30.0, 800.0, 800.0, 300.0}' in source
@@ -213,6 +220,12 @@ def test_the_package_of_a_compliant_arm(command, tmp_path, capsys):
         ({'rest_friction_share': 0.5}, ['--preset', 'ur_direct_torque'], 'rest_friction_share: friction is no term'),
         ({}, ['--preset', 'motor_pd'], '--impedance: with preset motor_pd the PD of the motors'),
         ({'damping_ratio': 1}, [], 'damping_ratio: expected double, got 1'),
+        ({'control_law': 'pd'}, [], "control_law: expected cartesian_impedance, .*; the file says 'pd'"),
+        ({'gravity': [0.0, 0.0, 9.81]}, [], 'gravity: state it by --gravity, where it is .*the file says'),
+        ({'preset': 'franka'}, [], "preset: state it by --preset, where it is ''; the file says 'franka'"),
+        ({'gravity_owner': 'robot'}, [], 'gravity_owner: state it in controllers.yaml'),
+        ({'tip_link': 'foreArm_Link'}, [], 'tip_link: state it by --tip-link'),
+        ({'model': 'panda.urdf'}, [], "model: state it as robot, where it is 'aubo_i5'; the file says 'panda.urdf'"),
     ],
 )
 def test_gains_that_no_controller_can_have_are_refused_before_anything_is_written(

@@ -19,13 +19,13 @@ class StatedParameters:
     node : str
         Name of the node, as ``torque_controller``.
     path : Path
-        A parameter file of ROS; of its sections those of this name and of ``/**`` count, in any namespace.
+        A parameter file of ROS; its sections of this name, in one namespace, and of ``/**`` count.
 
     Raises
     ------
     ArgumentError
-        Names the file, and the parameter that no node has, or that has another type, a number beyond its bounds, or
-        none of its choices.
+        Names the file, and two namespaces with such a node, the parameter that no node has, or that has another type,
+        a number beyond its bounds, or none of its choices.
     OSError
         For a file that cannot be read.
     """
@@ -35,11 +35,10 @@ class StatedParameters:
             content = yaml.safe_load(path.read_text(encoding='utf-8'))
         except (yaml.YAMLError, UnicodeDecodeError) as error:
             raise ArgumentError(f'{path}: not a file of YAML: {" ".join(str(error).split())}') from None
-        self._stated = _sections(content, node)
-        if not self._stated:
-            raise ArgumentError(f'{path}: expected a section /**/{node} with ros__parameters')
-        self._defaults = {}
+        self._defaults: dict[str, Any] = {}
+        self._used: set[str] = set()
         try:
+            self._stated = _sections(content, node)
             check_names(self._stated)
             for found in definitions_of(node):
                 self._defaults[found.name] = found.default
@@ -48,8 +47,14 @@ class StatedParameters:
         except ArgumentError as error:
             raise ArgumentError(f'{path}: {error}') from None
 
+    @property
+    def unused(self) -> list[str]:
+        """Names that the file states and nobody has asked for."""
+        return [name for name in self._stated if name not in self._used]
+
     def value(self, name: str) -> Any:
         """Return the value of a parameter of the node."""
+        self._used.add(name)
         return self._stated.get(name, self._defaults[name])
 
     def is_stated(self, name: str) -> bool:
@@ -58,21 +63,24 @@ class StatedParameters:
 
 
 def _sections(content, node: str) -> dict[str, Any]:
-    """Return the parameters of a node in the sections of a file, those of its own name last."""
-    found: list[tuple[bool, dict]] = []
+    """Return the parameters of a node in the sections of a file, those of its own name last; ArgumentError for two."""
+    found: dict[str, dict] = {}
 
     def look(mapping, name: str) -> None:
-        if not isinstance(mapping, dict):
-            return
-        for key, value in mapping.items():
-            own = str(key).rpartition('/')[2]
-            if key == 'ros__parameters' and isinstance(value, dict) and name in (node, '*', '**'):
-                found.append((name == node, value))
-            else:
-                look(value, own)
+        for key, value in mapping.items() if isinstance(mapping, dict) else ():
+            if key != 'ros__parameters':
+                look(value, f'{name}/{key}'.replace('//', '/'))
+            elif isinstance(value, dict) and name.rpartition('/')[2] in (node, '*', '**'):
+                found[name] = found.get(name, {}) | value
 
     look(content, '')
-    return {key: value for _, section in sorted(found, key=lambda it: it[0]) for key, value in section.items()}
+    own = [name for name in found if name.endswith(f'/{node}')]
+    if len(own) > 1:
+        raise ArgumentError(f'expected one section of {node}, got {", ".join(own)}')
+    if not found:
+        raise ArgumentError(f'expected a section /**/{node} with ros__parameters')
+    ordered = sorted(found, key=lambda name: name in own)
+    return {key: value for name in ordered for key, value in found[name].items()}
 
 
 def _checked(found: Definition, value) -> Any:

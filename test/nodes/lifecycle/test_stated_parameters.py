@@ -44,6 +44,12 @@ def test_a_section_of_its_own_name_comes_before_that_of_all_nodes(tmp_path):
         assert (found.value('damping_ratio'), found.value('state_rate')) == (0.9, 5.0)
 
 
+def test_what_nobody_asks_for_is_known(tmp_path):
+    found = stated(tmp_path, section('torque_controller', damping_ratio=0.9, state_rate=5.0))
+    found.value('damping_ratio')
+    assert found.unused == ['state_rate']
+
+
 def test_sections_may_be_nested_by_namespace(tmp_path):
     text = 'left:\n' + ''.join(f'  {line}\n' for line in section('torque_controller', damping_ratio=0.9).splitlines())
     assert stated(tmp_path, text).value('damping_ratio') == 0.9
@@ -69,6 +75,10 @@ def test_what_is_not_stated_has_its_default(tmp_path):
         (section('torque_controller', reference_frame='tool'), "reference_frame: expected one of .*, got 'tool'"),
         (section('torque_controller', stifness='[1.0]'), "parameter 'stifness': no node of this package has it; did"),
         (OTHERS, 'expected a section /**/torque_controller with ros__parameters'),
+        (
+            section('/left/torque_controller', damping_ratio=0.9) + section('/right/torque_controller', state_rate=1.0),
+            'expected one section of torque_controller, got /left/torque_controller, /right/torque_controller',
+        ),
         ('', 'expected a section'),
         ('[1, 2]', 'expected a section'),
         ('a: [', 'not a file of YAML: while parsing'),
