@@ -21,6 +21,7 @@ from robot_dynamics_ros.control.laws.impedance.impedance_limits import Impedance
 from robot_dynamics_ros.nodes.executables.torque_controller import TorqueController
 from robot_dynamics_ros.tools import propose_gains
 
+pytestmark = pytest.mark.compiled  # long without
 PAGE = Path(__file__).parents[2].joinpath('doc', 'how_to', 'gains.md').read_text(encoding='utf-8')
 ROWS = re.findall(r'^\| `(\S+)` \| `(\S+)` \| (\d+) \| (\S+) \| (\S+) \| (\S+) \|$', PAGE, re.MULTILINE)
 

@@ -162,6 +162,7 @@ def test_a_wrong_one_is_refused_by_name_and_the_one_before_stays(wrench, reason)
     assert commanded.now[0].tolist() == [1.0, 0.0, 0.0, 2.0, 0.0, 0.0]
 
 
+@pytest.mark.compiled  # long without
 def test_the_limit_of_sampling_counts_it_as_a_damper():
     impedance = Impedance([20.0, 20.0, 20.0, 300.0, 300.0, 300.0], *np.zeros((2, 6)))
     limits = [ImpedanceLimit(AUBO, impedance._replace(wrench=it)) for it in (None, CommandedWrench(LIMITS, SPEED))]

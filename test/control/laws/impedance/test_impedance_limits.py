@@ -11,6 +11,7 @@ from robot_dynamics_ros.control.laws.impedance.commanded_wrench import Commanded
 from robot_dynamics_ros.control.laws.impedance.impedance_limits import LEAST_RATIO, ImpedanceLimit
 from robot_dynamics_ros.errors import ArgumentError
 
+pytestmark = pytest.mark.compiled  # long without
 STIFFNESS = [30.0, 30.0, 30.0, 800.0, 800.0, 800.0]
 
 

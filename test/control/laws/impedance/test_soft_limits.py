@@ -86,6 +86,7 @@ def test_springs_of_another_description_begin_where_those_before_did():
     np.testing.assert_allclose(after.upper, [edge, edge, 2.9, 3.0, 3.1, np.nan])
 
 
+@pytest.mark.compiled  # long without
 def test_soft_limits_give_back_no_more_than_they_took():
     """Work along random motions that begin and end at one position, to and fro across both limits."""
     push = pushing(ONE, SoftLimits(ONE, [0.4], [15.0]))
@@ -174,6 +175,7 @@ def step(arm, q, K, D, period):
     ).max()
 
 
+@pytest.mark.compiled  # long without
 def test_the_limit_of_sampling_holds_for_soft_limits_and_names_them():
     arm, rng = AUBO.with_friction(viscous=0.0), np.random.default_rng(8)
     soft = SoftLimits(arm, [0.1], [60.0])
