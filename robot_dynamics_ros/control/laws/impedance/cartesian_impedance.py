@@ -32,6 +32,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.continuous_joints import turns
 from robot_dynamics_ros.control.laws.impedance.commanded_wrench import CommandedWrench, add_wrench
+from robot_dynamics_ros.control.laws.impedance.frame_and_posture import add_posture, mobility
 from robot_dynamics_ros.control.laws.impedance.held_pose import HeldPose
 from robot_dynamics_ros.control.laws.impedance.pose_error import pose_error
 from robot_dynamics_ros.control.laws.impedance.rest_friction import friction_at_rest, stiffer_at_rest
@@ -44,7 +45,6 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled, declaration_of
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
-from robot_dynamics_ros.kernels.joint_feedback import joint_feedback
 from robot_dynamics_ros.kernels.operational_space import invert
 from robot_dynamics_ros.robot import Robot
 
@@ -131,18 +131,7 @@ def impedance_torque(
     # v = J de,  B = J M^-1,  A = B J'
     for k in range(n):
         de[k] = qd_desired[k] - qd[k]
-    for row in range(6):
-        v[row] = 0.0
-        for k in range(n):
-            v[row] += J[row, k] * de[k]
-            B[row, k] = 0.0
-            for j in range(n):
-                B[row, k] += J[row, j] * M_inv[j, k]
-    for row in range(6):
-        for column in range(6):
-            A[row, column] = 0.0
-            for k in range(n):
-                A[row, column] += B[row, k] * J[column, k]
+    mobility(J, M_inv, de, v, B, A)
     # F = D v
     _damping(G, A, ratio, v, S, V, y, F)
     for row in range(6):
@@ -204,23 +193,8 @@ def impedance_torque(
         farthest_joint = max(farthest_joint, abs(u[k]))
     for k in range(n):
         joints[k] = q[k] + LEAP / farthest_joint * u[k]
-    # tau_0 = Kp e_q + Kd N de,  N de = de - B' y
-    for k in range(n):
-        for row in range(6):
-            de[k] -= B[row, k] * y[row]
-    joint_feedback(Kp, Kd, turn, q, nothing, q_desired, de, nothing, tau_0)
-    # tau = J' (F - A^-1 B tau_0) + tau_0 + term
-    for row in range(6):
-        v[row] = 0.0
-        for k in range(n):
-            v[row] += B[row, k] * tau_0[k]
-    for row in range(6):
-        for column in range(6):
-            F[row] -= V[row, column] * v[column]
-    for k in range(n):
-        out[k] = tau_0[k] + term[k]
-        for row in range(6):
-            out[k] += J[row, k] * F[row]
+    # tau = J' F + N' (Kp e_q + Kd N de) + term
+    add_posture(J, B, V, y, F, Kp, Kd, turn, q, q_desired, nothing, term, de, v, tau_0, out)
 
 
 class Impedance(NamedTuple):

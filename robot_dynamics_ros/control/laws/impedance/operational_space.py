@@ -29,6 +29,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.continuous_joints import turns
 from robot_dynamics_ros.control.joints.static_torque import low_discrepancy
+from robot_dynamics_ros.control.laws.impedance.frame_and_posture import add_posture, mobility
 from robot_dynamics_ros.control.laws.impedance.pose_error import pose_error
 from robot_dynamics_ros.control.laws.impedance.symmetric_eigenvalues import diagonalise
 from robot_dynamics_ros.control.laws.joint_space_control import gains
@@ -36,7 +37,6 @@ from robot_dynamics_ros.control.terms.compensation import TERMS, friction_adder,
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
-from robot_dynamics_ros.kernels.joint_feedback import joint_feedback
 from robot_dynamics_ros.robot import Robot
 
 OPERATIONAL_SPACE = 'operational_space'
@@ -68,18 +68,9 @@ def _operational_space(
     # v = J de,  B = J M^-1,  A = B J' of (L omega, v)
     for k in range(n):
         de[k] = qd_desired[k] - qd[k]
-    for row in range(6):
-        v[row] = 0.0
-        for k in range(n):
-            v[row] += J[row, k] * de[k]
-            B[row, k] = 0.0
-            for j in range(n):
-                B[row, k] += J[row, j] * M_inv[j, k]
+    mobility(J, M_inv, de, v, B, A)
     for row in range(6):
         for column in range(6):
-            A[row, column] = 0.0
-            for k in range(n):
-                A[row, column] += B[row, k] * J[column, k]
             A[row, column] *= (LENGTH if row < 3 else 1.0) * (LENGTH if column < 3 else 1.0)
     # S = Lambda
     diagonalise(A, V)
@@ -99,23 +90,8 @@ def _operational_space(
             F[row] += S[row, column] * e[column]
     for row in range(6):
         F[row] = stiffness * F[row] + damping * y[row]
-    # tau_0 = Kp e_q + Kd N de,  N de = de - B' y
-    for k in range(n):
-        for row in range(6):
-            de[k] -= B[row, k] * y[row]
-    joint_feedback(Kp, Kd, turn, q, nothing, q_desired, de, nothing, tau_0)
-    # tau = J' (F - Lambda B tau_0) + tau_0 + term
-    for row in range(6):
-        v[row] = 0.0
-        for k in range(n):
-            v[row] += B[row, k] * tau_0[k]
-    for row in range(6):
-        for column in range(6):
-            F[row] -= S[row, column] * v[column]
-    for k in range(n):
-        out[k] = tau_0[k] + term[k]
-        for row in range(6):
-            out[k] += J[row, k] * F[row]
+    # tau = J' F + N' (Kp e_q + Kd N de) + term
+    add_posture(J, B, S, y, F, Kp, Kd, turn, q, q_desired, nothing, term, de, v, tau_0, out)
 
 
 class OperationalSpace(NamedTuple):
