@@ -35,6 +35,7 @@ const robot_dynamics_impedance & checked(
   return *law;
 }
 
+constexpr double LEAST = 1e-3;  // share of the largest stiffness from which on the damping ratio brakes an axis
 constexpr double EMPTY = 1e-3;  // share of the largest energy up to which a tank counts as empty
 
 FrameStiffness loaded(const std::array<std::atomic<double>, 6> & numbers) noexcept
@@ -78,7 +79,8 @@ void FrameImpedance::want(const std::string & frame, const FrameStiffness & stif
     const double largest = law_.stiffness[k];
     const std::string expected = !(stiffness[k] >= 0.0) ? "at least 0" :
       !(stiffness[k] <= largest) ? "at most " + four_digits(largest) + ", that of the library" :
-      stiffness[k] == 0.0 && !law_.may_be_free[k] ? "above 0, for nothing else would brake this axis" : "";
+      stiffness[k] < LEAST * largest && !law_.may_be_free[k] ?
+      "at least " + four_digits(LEAST * largest) + ", for nothing else would brake this axis" : "";
     if (!expected.empty()) {
       throw std::invalid_argument(
               std::string(k < 3 ? "rotational " : "translational ") + "xyz"[k % 3] + ": expected a stiffness of " +

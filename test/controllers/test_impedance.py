@@ -147,7 +147,13 @@ def test_the_bits_while_the_stiffness_changes():
         (5, 300.1, '', 'translational z: expected a stiffness of at most 300, that of the library, got 300.1'),
         (0, -1.0, '', 'rotational x: expected a stiffness of at least 0, got -1'),
         (4, np.nan, '', 'translational y: expected a stiffness of at least 0, got nan'),
-        (1, 0.0, 'ee_link', 'rotational y: expected a stiffness of above 0, for nothing else would brake this axis'),
+        (
+            1,
+            0.0,
+            'ee_link',
+            'rotational y: expected a stiffness of at least 0.03, for nothing else would brake this axis',
+        ),
+        (2, 1e-9, '', 'rotational z: expected a stiffness of at least 0.02, for nothing else would brake this axis'),
         (3, 0.0, 'base_link', "frame_id: expected 'ee_link', whose axes the stiffness has, got 'base_link'"),
     ],
 )

@@ -25,6 +25,8 @@ from robot_dynamics_ros.jit.decorators import kernel
 ROUNDING = 1e-12
 """Share of a matrix's largest number by which it may differ from a symmetric one without negative eigenvalues."""
 AXES = tuple((part, axis) for part in ('rotational', 'translational') for axis in 'xyz')
+LEAST = 1e-3
+"""Share of the largest stiffness from which on the damping ratio brakes an axis."""
 EMPTY = 1e-3
 """Share of the energy limit up to which a tank counts as empty."""
 
@@ -112,7 +114,7 @@ class Stiffness:
         """Follow a ``stiffness`` (6, rotation first; N m/rad, N/m) from now on.
 
         ArgumentError names a number that is not finite, below 0, above the largest stiffness, for which the limit of
-        sampling was computed, or 0 for an axis that may not be free.
+        sampling was computed, or below ``LEAST`` of it for an axis that may not be free.
         """
         wanted = validation.finite('stiffness', stiffness, (6,))
         if self._is_matrix:
@@ -123,10 +125,10 @@ class Stiffness:
                 raise ArgumentError(f'{part} {axis}: {value!r} is above {largest!r}, the largest ({part}_stiffness)')
             if value < 0.0:
                 raise ArgumentError(f'{part} {axis}: expected a stiffness of at least 0, got {value:g}')
-            if value == 0.0 < largest and not may_be_free:
+            if value < LEAST * largest and not may_be_free:
                 raise ArgumentError(
-                    f'{part} {axis}: expected a stiffness above 0, got 0: {part}_damping is 0 for this axis, and '
-                    'nothing would brake it'
+                    f'{part} {axis}: expected a stiffness of at least {LEAST * largest:.4g}, got {value:.4g}: '
+                    f'{part}_damping is 0 for this axis, and nothing would brake it'
                 )
         self.wanted[:] = wanted
         self.is_free = not wanted.all()
