@@ -65,6 +65,8 @@ std::unique_ptr<FrameImpedance> impedance_of(
 
 /// s without an update after which the arm counts as held anew.
 constexpr double INTERRUPTION = 1.0;
+/// s in which a motion ends where references stop and an impedance holds the arm.
+constexpr double STOP = 0.1;
 constexpr auto RELAXED = std::memory_order_relaxed;
 
 }  // namespace
@@ -423,7 +425,9 @@ bool EffortLaw::follow(Source source, double elapsed) noexcept
     transition_.begin(limiter_.last().data(), tau_.data(), ramp_time_);
     fade_in_.stop();
   } else if (source_ != Source::none && (source != source_ || resumed_)) {
-    transition_.begin(before_fade_in_.data(), tau_.data(), ramp_time_);
+    // what moved the arm to the reference it is held at ends sooner than it could move it on
+    const bool stops = source_ == Source::motion && source == Source::held;
+    transition_.begin(before_fade_in_.data(), tau_.data(), stops ? std::min(STOP, ramp_time_) : ramp_time_);
   } else if ((source_ == Source::motion || source_ == Source::held) && pauses()) {
     // the arm may have moved away from the reference; a longer time would keep PD or springs off where pauses repeat
     transition_.begin(before_fade_in_.data(), tau_.data(), std::min(0.5 * pause_, ramp_time_));

@@ -9,6 +9,7 @@ from robot_dynamics_ros.codegen.c_impedance import ImpedanceCode
 from robot_dynamics_ros.codegen.c_library import library_source
 from robot_dynamics_ros.control.arm.driven_robot import with_followers
 from robot_dynamics_ros.control.laws.gain_limits import check_stated
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import IMPEDANCE
 from robot_dynamics_ros.control.laws.impedance.impedance_code import impedance_code
 from robot_dynamics_ros.control.laws.impedance.stated_impedance import stated_impedance
 from robot_dynamics_ros.control.terms.compensation_policy import PRESETS, CompensationPolicy
@@ -104,9 +105,10 @@ def exported_impedance(options, robot: Robot, policy: CompensationPolicy) -> Imp
 
 def _check_arm(options, stated: StatedParameters) -> None:
     """Raise ArgumentError for a parameter of the arm that the options contradict: the library is theirs."""
+    if stated.is_stated('control_law') and stated.value('control_law') != IMPEDANCE:
+        raise ArgumentError(f'control_law: expected {IMPEDANCE}, got {stated.value("control_law")!r}')
     gravity = [0.0] if options.gravity is None else list(options.gravity)
     of_options = {
-        'control_law': ('cartesian_impedance', 'expected cartesian_impedance'),
         'model': (options.robot, 'state it as robot'),
         'base_link': (options.base_link or '', 'state it by --base-link'),
         'tip_link': (options.tip_link or '', 'state it by --tip-link'),

@@ -220,7 +220,7 @@ def test_the_package_of_a_compliant_arm(command, tmp_path, capsys):
         ({'rest_friction_share': 0.5}, ['--preset', 'ur_direct_torque'], 'rest_friction_share: friction is no term'),
         ({}, ['--preset', 'motor_pd'], '--impedance: with preset motor_pd the PD of the motors'),
         ({'damping_ratio': 1}, [], 'damping_ratio: expected double, got 1'),
-        ({'control_law': 'pd'}, [], "control_law: expected cartesian_impedance, .*; the file says 'pd'"),
+        ({'control_law': 'pd'}, [], "control_law: expected cartesian_impedance, got 'pd'"),
         ({'gravity': [0.0, 0.0, 9.81]}, [], 'gravity: state it by --gravity, where it is .*the file says'),
         ({'preset': 'franka'}, [], "preset: state it by --preset, where it is ''; the file says 'franka'"),
         ({'gravity_owner': 'robot'}, [], 'gravity_owner: state it in controllers.yaml'),
