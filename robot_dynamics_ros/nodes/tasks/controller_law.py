@@ -33,6 +33,7 @@ from robot_dynamics_ros.control.laws.impedance.operational_space import (
 from robot_dynamics_ros.control.laws.impedance.operational_space_limits import OperationalSpaceLimit
 from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits
 from robot_dynamics_ros.control.laws.impedance.stated_impedance import (
+    OF_IMPEDANCE_ALONE,
     stated_impedance,
     stated_operational_space,
     warning_of_posture,
@@ -48,6 +49,7 @@ from robot_dynamics_ros.nodes.inputs.held_topic import HeldPublisher
 from robot_dynamics_ros.nodes.inputs.stiffness_input import StiffnessInput
 from robot_dynamics_ros.nodes.inputs.target_poses import Leading, TargetPoses
 from robot_dynamics_ros.nodes.inputs.wrench_input import WrenchInput
+from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import definitions_of
 from robot_dynamics_ros.nodes.tasks.controlled_arm import ControlledArm
 
 
@@ -78,6 +80,7 @@ class ControllerLaw:
         self._farthest = np.inf, np.inf  # error of its frame, rad and m
         self._loose = ''  # what nothing damps
         self._singular: SingularDirections | None = None
+        self._unused = ''  # what the law does not use
         self._limit: DelayedLimit | None = None
 
     def make(self) -> Law:
@@ -95,6 +98,7 @@ class ControllerLaw:
         control, hold, undelayed = make(name, gains)
         limit = self._limit = DelayedLimit(undelayed, node.value('torque_delay'))
         self.fields['control law'], self.fields['period limit of the gains, s'] = name, f'{limit.period:.4g}'
+        self._unused = '' if name == IMPEDANCE else self._stated_for_impedance(name)
         self.follower.plan = None  # that of an activation before leads nothing
         leads_frame = name in (IMPEDANCE, OPERATIONAL_SPACE)
         if leads_frame:
@@ -201,6 +205,9 @@ class ControllerLaw:
 
     def warnings(self) -> list[str]:
         """Return what is wrong with the feedforward torque, the estimate, or the stiffness that is wanted."""
+        return [*filter(None, [self._unused]), *self._warnings_of_law()]
+
+    def _warnings_of_law(self) -> list[str]:
         if self._adaptation:
             return self._adaptation.warnings()
         if self._stiffness:
@@ -242,10 +249,16 @@ class ControllerLaw:
         self._farthest, self._loose = settings.farthest, warning_of_posture(arm.robot, settings.posture_damping)
         singular = self._singular = SingularDirections(arm.robot, settings)
         return (
-            arm.blended(lambda robot: OperationalSpaceControl(robot, settings, terms, singular.light)),
-            arm.blended(lambda robot: OperationalSpaceHold(robot, settings, terms, singular.light)),
+            arm.blended(lambda robot: OperationalSpaceControl(robot, settings, terms, singular.light, arm.robot)),
+            arm.blended(lambda robot: OperationalSpaceHold(robot, settings, terms, singular.light, arm.robot)),
             OperationalSpaceLimit(arm.robot, settings),
         )
+
+    def _stated_for_impedance(self, name: str) -> str:
+        """Return the warning of parameters that are stated and only cartesian_impedance uses, '' for none."""
+        defaults = {found.name: found.default for found in definitions_of('torque_controller')}
+        stated = [it for it in OF_IMPEDANCE_ALONE if not np.array_equal(self._node.value(it), defaults[it])]
+        return f'control_law {name} does not use {", ".join(stated)}: only {IMPEDANCE} does' if stated else ''
 
     def _speed(self) -> tuple[float, float]:
         """Return the speed limits of translation (m/s) and rotation (rad/s)."""

@@ -201,12 +201,19 @@ def test_a_law_of_a_frame_follows_a_trajectory_and_holds_the_arm(graph, start, m
             assert_near(command(graph, at(start, t), q, qd), np.clip(torque, -ROBOT.limits.effort, ROBOT.limits.effort))
 
 
+def test_what_only_an_impedance_uses_is_named_with_other_laws(graph, start):
+    unused = {'soft_limit_distance': [0.3], 'soft_limit_torque': [9.0]}
+    with graph.parameters(NODE, **OF_SPACE, **unused):
+        said = 'control_law operational_space does not use soft_limit_distance, soft_limit_torque: only '
+        graph.diagnostics(NODE, lambda status: said in status.message)
+
+
 def test_near_a_singular_position_operational_space_control_says_that_it_is_softer(graph, start):
-    with graph.parameters(NODE, control_law='operational_space', largest_mass=1e5):
-        said = f'{ROBOT.link_names[-1]!r} is heavier than largest_mass (100000 kg) in '
+    with graph.parameters(NODE, control_law='operational_space', largest_mass=200.0):
+        said = f'{ROBOT.link_names[-1]!r} is heavier than largest_mass (200 kg) in '
         command(graph, start, REST)
         graph.diagnostics(NODE, lambda status: said in status.message)
-        command(graph, at(start, 0.1), A)
+        command(graph, at(start, 5.0), np.array([0.1, -0.7, 0.9, -0.1, 0.8, 0.0]))
         graph.diagnostics(NODE, lambda status: said not in status.message)
 
 

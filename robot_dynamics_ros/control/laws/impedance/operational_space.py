@@ -16,6 +16,9 @@ J M^-1 J' in these (1/kg),
 
 so that a direction whose mass is above m is pushed as if its mass were m, and the posture acts there, too.
 
+Lambda may be that of the arm without its payload: a payload that the arm does not carry, as one that was dropped, then
+makes no gain higher than the one that was judged, and one that it carries lets the error vanish more slowly.
+
 References
 ----------
 Khatib 1987, eq. 29, 36.
@@ -144,6 +147,8 @@ class OperationalSpaceControl:
         Gravity and friction are compensated only if they are among these terms; the robot may compensate them itself.
     light : ndarray, (1,), optional
         In how many directions the frame is lighter than the largest mass; each torque writes it.
+    unloaded : Robot, optional
+        The same arm without its payload, whose M counts in Lambda. Default: ``robot``.
 
     Attributes
     ----------
@@ -158,9 +163,17 @@ class OperationalSpaceControl:
         For an unknown frame.
     """
 
-    def __init__(self, robot: Robot, settings: OperationalSpace, terms=TERMS, light: np.ndarray | None = None):
+    def __init__(
+        self,
+        robot: Robot,
+        settings: OperationalSpace,
+        terms=TERMS,
+        light: np.ndarray | None = None,
+        unloaded: Robot | None = None,
+    ):
         n, self.frame = robot.nv, settings.frame or robot.link_names[-1]
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
+        self._unloaded = unloaded or robot
         w, z, m = (
             validation.positive(name, getattr(settings, name))
             for name in ('bandwidth', 'damping_ratio', 'largest_mass')
@@ -172,7 +185,8 @@ class OperationalSpaceControl:
         start, light = robot.neutral(), np.zeros(1) if light is None else light
         self._T, self._T_d = (np.array(robot.link_pose(start, self.frame)) for _ in range(2))
         self._J, self._M_inv = np.array(robot.jacobian(start, self.frame)), np.zeros((n, n))
-        robot.prepare('mass_matrix_inverse', 'inverse_dynamics', 'gravity_torque')
+        robot.prepare('inverse_dynamics', 'gravity_torque')
+        self._unloaded.prepare('mass_matrix_inverse')
         self._law = bound(
             _operational_space,
             *(float(w * w), float(2.0 * z * w), float(1.0 / m), farthest, light, Kp, Kd, turns(robot)),
@@ -202,7 +216,7 @@ class OperationalSpaceControl:
         self._robot.link_pose(q, self.frame, out=self._T)
         self._robot.link_pose(q_desired, self.frame, out=self._T_d)
         self._robot.jacobian(q, self.frame, out=self._J)
-        self._robot.mass_matrix_inverse(q, out=self._M_inv)
+        self._unloaded.mass_matrix_inverse(q, out=self._M_inv)
         self._law(q, qd, q_desired, qd_desired, self._term, out)
 
 
@@ -240,5 +254,5 @@ class SingularDirections:
             return ''
         return (
             f'{self._frame!r} is heavier than largest_mass ({self._mass:.7g} kg) in {self._all - int(self.light[0])} '
-            'directions: near a singular position it is held more softly there'
+            'directions, as near a singular position: its error vanishes more slowly there'
         )

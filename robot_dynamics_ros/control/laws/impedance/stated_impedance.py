@@ -18,6 +18,11 @@ from robot_dynamics_ros.robot import Robot
 
 OF_AXES = 'translational_stiffness', 'rotational_stiffness', 'translational_damping', 'rotational_damping'
 """Parameters with a number for each of three axes."""
+OF_IMPEDANCE_ALONE = (
+    *(*OF_AXES, 'reference_frame', 'rest_friction_share', 'soft_limit_distance', 'soft_limit_torque'),
+    *('force_limit', 'moment_limit', 'wrench_ramp_time', 'stiffness_ramp_time', 'stiffness_energy_limit'),
+)
+"""Parameters that no other law uses."""
 
 
 class StatedImpedance(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from robot_dynamics_ros import Coupling
+from robot_dynamics_ros import Coupling, Payload
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.laws.impedance.operational_space import (
     OperationalSpace,
@@ -142,6 +142,17 @@ def test_at_a_singular_position_the_frame_is_pushed_as_if_it_had_the_largest_mas
     expected = 100.0 * J.T @ inertia @ [*turn, *(T_d[:3, 3] - T[:3, 3])]
     assert out - AUBO.gravity_torque(STRETCHED) == pytest.approx(expected, rel=1e-3)
     assert np.abs(expected).max() > 1.0
+
+
+def test_a_payload_makes_no_gain_higher_where_the_inertia_is_that_of_the_arm_alone():
+    loaded, outs = AUBO.with_payload(Payload(5.0, (0.15, 0.0, 0.1), 0.05 * np.eye(3))), np.empty((2, 6))
+    settings, away = settings_of(AUBO, frame='ee_link'), BENT + 0.02
+    for arm, out in zip((AUBO, loaded), outs, strict=True):
+        OperationalSpaceControl(arm, settings, unloaded=AUBO).hold(BENT, np.zeros(6), away, out)
+        out -= arm.gravity_torque(BENT)
+    np.testing.assert_allclose(outs[0], outs[1], rtol=1e-9)
+    OperationalSpaceControl(loaded, settings).hold(BENT, np.zeros(6), away, outs[1])
+    assert np.abs(outs[1] - loaded.gravity_torque(BENT)).max() > 1.5 * np.abs(outs[0]).max()
 
 
 def test_near_a_singular_position_a_warning_names_the_mass():
