@@ -131,7 +131,7 @@ setup(
             'native/call.pyi',
             'native/library.c',
             'native/run.h',
-            'codegen/templates/*.in',
+            'codegen/c/templates/*.in',
             'tools/templates/*.in',
             'tools/figures/templates/*.in',
         ]

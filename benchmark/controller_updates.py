@@ -11,7 +11,7 @@ from joints import robot as chain
 from measure import heading
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.codegen.c_library import library_source
+from robot_dynamics_ros.codegen.c.library import library_source
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import Impedance
 from robot_dynamics_ros.control.laws.impedance.impedance_code import impedance_code
 from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness

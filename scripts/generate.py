@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from robot_dynamics_ros.codegen.c_library import library_source
+from robot_dynamics_ros.codegen.c.library import library_source
 from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import (
     Definition,
     definition,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from robot_dynamics_ros.codegen.c_library import Library
-from robot_dynamics_ros.codegen.c_text import filled, mark
+from robot_dynamics_ros.codegen.c.library import Library
+from robot_dynamics_ros.codegen.c.text import filled, mark
 from robot_dynamics_ros.errors import ArgumentError
 
 FEEDFORWARD = 'feedforward_effort_controller'

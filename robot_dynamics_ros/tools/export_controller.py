@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.codegen.c_impedance import ImpedanceCode
-from robot_dynamics_ros.codegen.c_library import library_source
+from robot_dynamics_ros.codegen.c.impedance import ImpedanceCode
+from robot_dynamics_ros.codegen.c.library import library_source
 from robot_dynamics_ros.control.arm.driven_robot import with_followers
 from robot_dynamics_ros.control.laws.gain_limits import check_stated
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import IMPEDANCE

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.codegen.c_library import LAWS, shapes
-from robot_dynamics_ros.codegen.c_loops import LoopCode
+from robot_dynamics_ros.codegen.c.library import LAWS, shapes
+from robot_dynamics_ros.codegen.c.loops import LoopCode
 from robot_dynamics_ros.control.laws.impedance.pose_error import pose_error
 from robot_dynamics_ros.control.laws.impedance.symmetric_eigenvalues import diagonalise
 from robot_dynamics_ros.jit.decorators import kernel

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from robot_dynamics_ros.codegen.c_text import (
+from robot_dynamics_ros.codegen.c.text import (
     LONGEST_PART,
     WIDTH,
     comment,

@@ -12,7 +12,8 @@ import pytest
 from robot_dynamics_ros import Coupling, LoopClosure, Robot
 from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, program_of
 from robot_dynamics_ros.algorithms.table import ALGORITHMS, OPERATIONAL_SPACE
-from robot_dynamics_ros.codegen import c, straight_line
+from robot_dynamics_ros.codegen import straight_line
+from robot_dynamics_ros.codegen.c import functions as c
 from robot_dynamics_ros.codegen.llvm import of_one_state
 from robot_dynamics_ros.codegen.straight_line import (
     OVERFLOW_FACTOR,

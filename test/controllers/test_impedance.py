@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload
-from robot_dynamics_ros.codegen.c_library import library_source
+from robot_dynamics_ros.codegen.c.library import library_source
 from robot_dynamics_ros.control.guards.torque_limiter import TorqueLimiter
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import CartesianImpedance
 from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender

@@ -23,7 +23,7 @@ from support.robots.small_robots import mixed
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.codegen.c_library import library_source
+from robot_dynamics_ros.codegen.c.library import library_source
 from robot_dynamics_ros.robot.export.c_library_export import controller_library
 from robot_dynamics_ros.tools.controller_package import ControllerPackage
 

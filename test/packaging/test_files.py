@@ -99,7 +99,7 @@ def test_types_are_told_and_parameters_are_installed(setup_arguments):
         'native/call.pyi',
         'native/library.c',
         'native/run.h',
-        'codegen/templates/*.in',
+        'codegen/c/templates/*.in',
         'tools/templates/*.in',
         'tools/figures/templates/*.in',
     ]

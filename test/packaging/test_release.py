@@ -68,7 +68,7 @@ DATA = (
     'native/call.pyi',
     'native/library.c',
     'native/run.h',
-    'codegen/templates/*.in',
+    'codegen/c/templates/*.in',
     'tools/templates/*.in',
     'tools/figures/templates/*.in',
 )

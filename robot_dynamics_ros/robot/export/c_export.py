@@ -8,8 +8,8 @@ from types import FunctionType
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.algorithms.program import algorithm_of
 from robot_dynamics_ros.algorithms.table import ALGORITHMS, OF_A_FRAME, Algorithm
-from robot_dynamics_ros.codegen import c
-from robot_dynamics_ros.codegen.c_text import identifier, mark, numbered
+from robot_dynamics_ros.codegen.c import functions as c
+from robot_dynamics_ros.codegen.c.text import identifier, mark, numbered
 from robot_dynamics_ros.codegen.straight_line import StraightLine
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.configuration import neutral

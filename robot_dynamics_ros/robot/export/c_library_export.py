@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from robot_dynamics_ros.codegen.c_impedance import ImpedanceCode
-from robot_dynamics_ros.codegen.c_library import Library
+from robot_dynamics_ros.codegen.c.impedance import ImpedanceCode
+from robot_dynamics_ros.codegen.c.library import Library
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.model.joint_types import KINDS

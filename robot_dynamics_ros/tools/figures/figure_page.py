@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.codegen.c_text import filled
+from robot_dynamics_ros.codegen.c.text import filled
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.tools.figures.figures import Axis, Figure
 

@@ -13,8 +13,8 @@ from support.project.project_files import ROOT
 import numpy as np
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.codegen.c_impedance import ImpedanceCode
-from robot_dynamics_ros.codegen.c_library import library_source
+from robot_dynamics_ros.codegen.c.impedance import ImpedanceCode
+from robot_dynamics_ros.codegen.c.library import library_source
 from robot_dynamics_ros.robot.export.c_library_export import controller_library
 
 PACKAGE = ROOT / 'robot_dynamics_controllers'

@@ -10,7 +10,7 @@ from support.robots.small_robots import mixed, seven_joints
 import numpy as np
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.codegen.c_library import Library
+from robot_dynamics_ros.codegen.c.library import Library
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import Impedance
 from robot_dynamics_ros.control.laws.impedance.impedance_code import impedance_code
 from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros.codegen.c_impedance import ImpedanceCode, Step
+from robot_dynamics_ros.codegen.c.impedance import ImpedanceCode, Step
 from robot_dynamics_ros.control.laws.gain_limits import counted_period
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import (
     CartesianImpedance,

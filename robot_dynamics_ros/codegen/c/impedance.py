@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.codegen.c import TEMPLATES, function_name
-from robot_dynamics_ros.codegen.c_loops import Kind, LoopCode, LoopFunction
-from robot_dynamics_ros.codegen.c_text import filled, string
+from robot_dynamics_ros.codegen.c.functions import TEMPLATES, function_name
+from robot_dynamics_ros.codegen.c.loops import Kind, LoopCode, LoopFunction
+from robot_dynamics_ros.codegen.c.text import filled, string
 
 NAMED = {'in_force': 'K', 'tank': 'tank'}
 """Arrays of the memory that a controller reads, by the names that they have there."""
@@ -30,7 +30,7 @@ class Step(NamedTuple):
 
 
 class ImpedanceCode(NamedTuple):
-    """A Cartesian impedance of ``c_library.Library``."""
+    """A Cartesian impedance of ``library.Library``."""
 
     frame: str
     reference_frame: str

@@ -9,10 +9,10 @@ from inspect import signature
 
 import numpy as np
 
-from robot_dynamics_ros.codegen.c import TEMPLATES, Exported, function_name
-from robot_dynamics_ros.codegen.c_impedance import ImpedanceCode
-from robot_dynamics_ros.codegen.c_loops import LoopCode, Shape
-from robot_dynamics_ros.codegen.c_text import filled, inside_comment, numbers, string
+from robot_dynamics_ros.codegen.c.functions import TEMPLATES, Exported, function_name
+from robot_dynamics_ros.codegen.c.impedance import ImpedanceCode
+from robot_dynamics_ros.codegen.c.loops import LoopCode, Shape
+from robot_dynamics_ros.codegen.c.text import filled, inside_comment, numbers, string
 from robot_dynamics_ros.jit.decorators import Kernel
 from robot_dynamics_ros.kernels.friction import add_joint_friction
 from robot_dynamics_ros.kernels.joint_feedback import joint_feedback

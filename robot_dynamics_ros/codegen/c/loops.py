@@ -1,8 +1,8 @@
 """Generation of C99 from the syntax of kernels: functions with the same loops, branches and roundings.
 
-Straight-line code (``c.py``) is for one robot's equations of motion; laws and guards stay loops, whose length may
-depend on what they compute. A kernel is written as a function for the shapes of its arguments, with those that it calls
-before it. Arrays are row by row, and may be the same where they may be so in Python.
+Straight-line code (``functions.py``) is for one robot's equations of motion; laws and guards stay loops, whose length
+may depend on what they compute. A kernel is written as a function for the shapes of its arguments, with those that it
+calls before it. Arrays are row by row, and may be the same where they may be so in Python.
 
 Kernels may use what ``LoopFunction`` has a method for: numbers, conditions, integers in indices, entries of arrays,
 loops over ranges, branches, ``min``, ``max``, ``abs``, ``np.sqrt``, and other kernels. Anything else is a TypeError
@@ -15,7 +15,7 @@ from inspect import signature
 from math import prod
 from typing import Any
 
-from robot_dynamics_ros.codegen.c_text import numbered
+from robot_dynamics_ros.codegen.c.text import numbered
 from robot_dynamics_ros.jit.decorators import Kernel
 from robot_dynamics_ros.jit.fused_multiply_add import definition_of, fused
 from robot_dynamics_ros.kernels.choices import select

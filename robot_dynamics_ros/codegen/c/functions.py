@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.codegen.c_text import comment, filled, identifier, inside_comment, mark, numbers, string
+from robot_dynamics_ros.codegen.c.text import comment, filled, identifier, inside_comment, mark, numbers, string
 from robot_dynamics_ros.codegen.straight_line import StraightLine, count, needed
 from robot_dynamics_ros.codegen.trace import OPERATIONS, Symbol, Tape
 from robot_dynamics_ros.kernels.sincos import sincos
