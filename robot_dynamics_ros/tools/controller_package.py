@@ -12,6 +12,24 @@ from robot_dynamics_ros.errors import ArgumentError
 
 FEEDFORWARD = 'feedforward_effort_controller'
 TEMPLATES = Path(__file__).with_name('templates')
+OF_PD = {
+    'control_law': 'pd_feedforward',
+    'evaluate_at': 'desired',
+    'fade_in_time': -1.0,
+    'correction': """With gains of 0 nothing here corrects
+# position errors: let the motors do it, or state stiffness and damping below, or the gains at the end of this file.""",
+    'about_gains': """\
+    # a PD about the reference, for an arm that takes efforts alone: robot_dynamics_propose_gains proposes gains""",
+}
+OF_IMPEDANCE = {
+    'control_law': 'cartesian_impedance',
+    'evaluate_at': 'measured',
+    'fade_in_time': 1.0,
+    'correction': """Springs and dampers
+# of a frame about them correct errors: their gains are those of export_controller --impedance.""",
+    'about_gains': '    # those of the joints are in the library, too',
+}
+"""Words of controllers.yaml for each law."""
 
 
 def checked_name(name: str) -> str:
@@ -26,6 +44,16 @@ def checked_name(name: str) -> str:
 def _quoted(text: str) -> str:
     """Return text as a string of YAML, in which a launch file finds no substitution such as $(command ...)."""
     return json.dumps(text).replace('$', '\\u0024')
+
+
+def _own_pd(joints: Sequence[str]) -> str:
+    """Return the end of controllers.yaml: how a joint_trajectory_controller has a PD of its own."""
+    gains = '\n'.join(f'    #   {joint}: {{p: 0.0, i: 0.0, d: 0.0}}' for joint in joints)
+    return (
+        '    # A PD about the trajectory instead, whose efforts are added to gravity compensation: state gains here,\n'
+        '    # and reference_interfaces: [effort] above.\n'
+        f'    # command_interfaces: [effort]\n    # gains:\n{gains}'
+    )
 
 
 class ControllerPackage(NamedTuple):
@@ -50,12 +78,11 @@ class ControllerPackage(NamedTuple):
             'preset': self.preset,
             'rate': self.rate,
             'torque_delay': self.library.impedance.torque_delay if self.library.impedance else 0.0,
-            'control_law': 'cartesian_impedance' if self.library.impedance else 'pd_feedforward',
-            'evaluate_at': 'measured' if self.library.impedance else 'desired',
             'functions': '\n'.join(f'        {name}={name}_fma' for name in self.library.functions),
             'joints': '\n'.join(f'      - {joint}' for joint in joints),
             'joints_below': '\n'.join(f'      - {_quoted(f"{FEEDFORWARD}/{name}")}' for name in self.joint_names),
-            'gains': '\n'.join(f'    #   {joint}: {{p: 0.0, i: 0.0, d: 0.0}}' for joint in joints),
+            **(OF_IMPEDANCE if self.library.impedance else OF_PD),
+            'instead': '' if self.library.impedance else _own_pd(joints),
             'limits': f'    # state it: the description has no effort limit of {", ".join(unlimited)}\n'
             if unlimited
             else '',
