@@ -10,7 +10,9 @@ import rclpy
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rcl_interfaces.srv import SetParameters
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.exceptions import InvalidHandle
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.errors import DynamicsError
@@ -119,7 +121,10 @@ class Client:
         rclpy.try_shutdown()
 
     def spin_while_waiting(self, condition, timeout: float) -> bool:
-        """Spin until ``condition()`` is true, at most ``timeout`` s; return whether it is."""
+        """Spin until ``condition()`` is true, at most ``timeout`` s; return whether it is.
+
+        ExternalShutdownException after a shutdown of rclpy, as by SIGINT.
+        """
         checked = time.monotonic()
         deadline = checked + timeout
         while not condition():
@@ -129,7 +134,12 @@ class Client:
             if now > checked + 0.5:
                 self._processes.check()
                 checked = now
-            self._executor.spin_once(timeout_sec=0.05)
+            try:
+                self._executor.spin_once(timeout_sec=0.05)
+            except (InvalidHandle, _rclpy.RCLError):
+                if rclpy.ok():
+                    raise
+                raise ExternalShutdownException from None  # between two of its steps
         return True
 
     def spin_until(self, condition, timeout: float, what: str) -> None:
