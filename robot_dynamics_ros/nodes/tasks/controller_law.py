@@ -95,6 +95,7 @@ class ControllerLaw:
             OPERATIONAL_SPACE: self._operational_space,
         }.get(name, self._fixed)
         self._adaptation = self._stiffness = self._soft_limits = self._wrench = self._place = self._singular = None
+        self._loose = ''
         control, hold, undelayed = make(name, gains)
         limit = self._limit = DelayedLimit(undelayed, node.value('torque_delay'))
         self.fields['control law'], self.fields['period limit of the gains, s'] = name, f'{limit.period:.4g}'
@@ -205,16 +206,15 @@ class ControllerLaw:
 
     def warnings(self) -> list[str]:
         """Return what is wrong with the feedforward torque, the estimate, or the stiffness that is wanted."""
-        return [*filter(None, [self._unused]), *self._warnings_of_law()]
+        return [*filter(None, [self._unused, self._loose]), *self._warnings_of_law()]
 
     def _warnings_of_law(self) -> list[str]:
         if self._adaptation:
             return self._adaptation.warnings()
         if self._stiffness:
-            loose = [self._loose] if self._loose else []
-            return loose + self._stiffness_input.warnings() + self._wrench_input.warnings()
+            return self._stiffness_input.warnings() + self._wrench_input.warnings()
         if self._singular:
-            return [*filter(None, [self._loose, self._singular.warning()])]
+            return [*filter(None, [self._singular.warning()])]
         if self.fields['control law'] != 'pd_feedforward':
             return []
         return self.feedforward.warnings() + self._held.warnings(self.feedforward.producers.nodes)
