@@ -80,12 +80,12 @@ class ImpedanceCode(NamedTuple):
             **{word: places[len(limits.memory) + self.impedance.memory.index(name)] for word, name in NAMED.items()},
             initial=_numbers(np.concatenate([np.ravel(array) for array in memory])),
             stiffness=_numbers(self.stiffness),
-            may_be_free=', '.join('true' if it else 'false' for it in self.may_be_free),
+            may_be_free=_numbers(self.may_be_free),
             frame=string(self.frame),
             reference_frame=string(self.reference_frame),
             longest_period=_number(self.period),
-            may_soften='true' if self.may_soften else 'false',
-            counts_friction='true' if self.counts_friction else 'false',
+            may_soften=_number(self.may_soften),
+            counts_friction=_number(self.counts_friction),
         ).rstrip()
 
 

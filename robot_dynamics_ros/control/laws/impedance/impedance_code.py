@@ -59,7 +59,7 @@ def impedance_code(
         delay,
         np.diagonal(stiffness.K).copy(),
         stiffness.may_be_free.tolist(),
-        impedance.damping_ratio >= LEAST_RATIO,
+        bool(impedance.damping_ratio >= LEAST_RATIO),
         bool(impedance.rest_friction),
         robot.nv,
         Step(impedance_torque, numbers, ('K', 'G', 'tank', 'taken')),
