@@ -1,5 +1,6 @@
 """Changed copies of a robot: parts of it, other parameters, loops, gravity and payloads."""
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 import numpy as np
@@ -174,7 +175,9 @@ class ChangedCopies(CompiledCode):
         """
         return self._with_model(with_consistent_inertias(self._setting.model))
 
-    def with_loops(self: Copied, loops, gain: float = GAIN, tolerance: float = TOLERANCE) -> Copied:
+    def with_loops(
+        self: Copied, loops, gain: float = GAIN, tolerance: float = TOLERANCE, actuated: Iterable[str] = ()
+    ) -> Copied:
         """Return this robot with these closed loops in place of its own; an empty list opens all.
 
         ``forward_dynamics`` and the methods that begin with ``loop`` take them into account; all other quantities are
@@ -191,12 +194,14 @@ class ChangedCopies(CompiledCode):
         tolerance : float
             Part, without unit, of its effect on all joints below which what a constraint adds to those before it counts
             as rounding.
+        actuated : iterable of str
+            Joints with a motor, each of one coordinate; nodes and exported controllers speak of these alone.
 
         Returns
         -------
         Robot
         """
-        return self._with_model(with_loops(self._setting.model, loops, gain, tolerance))
+        return self._with_model(with_loops(self._setting.model, loops, gain, tolerance, actuated))
 
     def with_gravity(self: Copied, gravity) -> Copied:
         """Return this robot under another gravity, for wall and ceiling mounting.

@@ -69,12 +69,16 @@ class Coupling:
 
 @dataclass(frozen=True, eq=False)
 class Loops:
-    """The loops of a model, the rate at which their errors decay (1/s), and the tolerance of dependent constraints."""
+    """The loops of a model, the rate at which their errors decay (1/s), and the tolerance of dependent constraints.
+
+    ``actuated`` are the joints with a motor, by name; empty where nothing says which ones.
+    """
 
     closures: tuple[LoopClosure, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     gain: float = GAIN
     tolerance: float = TOLERANCE
+    actuated: tuple[str, ...] = ()
 
     @property
     def all(self) -> tuple[LoopClosure | Coupling, ...]:

@@ -34,13 +34,18 @@ LARGEST_POLYNOMIAL = 5
 
 
 def with_loops(
-    model: Model, loops: Iterable[LoopClosure | Coupling], gain: float = GAIN, tolerance: float = TOLERANCE
+    model: Model,
+    loops: Iterable[LoopClosure | Coupling],
+    gain: float = GAIN,
+    tolerance: float = TOLERANCE,
+    actuated: Iterable[str] = (),
 ) -> Model:
     """Return the model with these loops in place of its own.
 
     ``gain`` (1/s) is that of ``forward_dynamics``: errors decay with exp(-gain t). ``tolerance`` is the share of its
     effect up to which a constraint counts as dependent on those before it, see ``kernels.closed_loops.multipliers``.
-    Findings name closures with such a constraint that rounding of axes leaves, see ``loop_audit``. Raises ArgumentError
+    Findings name closures with such a constraint that rounding of axes leaves, see ``loop_audit``. ``actuated`` are
+    joints with a motor, in the order of the model afterwards. Raises ArgumentError
     for anything that is no loop, UnknownNameError naming a closure whose link does not exist, and ModelError naming a
     loop that is wrong, such as a coupling whose joint does not exist.
     """
@@ -56,6 +61,7 @@ def with_loops(
         tuple(checked_coupling(model, loop) for loop in given if isinstance(loop, Coupling)),
         untrusted_values.number('gain', gain, least=0.0),
         untrusted_values.number('tolerance', tolerance, least=LEAST_TOLERANCE, most=LARGEST_TOLERANCE),
+        _actuated(model, actuated),
     )
     names = [closure.name for closure in found.closures]
     for name in names:
@@ -78,6 +84,26 @@ def check_tree(model: Model, name: str) -> None:
     """Raise ModelError naming a loop of a model with closed loops, which ``name`` cannot take into account."""
     for row_name in model.loops.constraint_names[:1]:
         raise ModelError(f'{name}: not available for {model.name}, which has closed loops: {row_name}')
+
+
+def _actuated(model: Model, joints) -> tuple[str, ...]:
+    """Return the names of joints with a motor in the order of the model; UnknownNameError, ModelError for wrong ones.
+
+    Each has one coordinate and one velocity.
+    """
+    if isinstance(joints, str) or not isinstance(joints, Iterable):
+        raise ArgumentError(f'actuated: expected a list of joint names, got {untrusted_values.shown(joints)}')
+    given = list(joints)
+    for joint in given:
+        if not isinstance(joint, str) or joint not in model.joint_names:
+            known = alternatives(joint, model.joint_names)
+            raise UnknownNameError(f'actuated: no joint {untrusted_values.shown(joint)}; {known}')
+        if given.count(joint) > 1:
+            raise ModelError(f'actuated: joint {joint!r} occurs twice')
+        kind = model.joint_kinds[model.joint_names.index(joint)]
+        if KINDS[kind].coordinates != 1:
+            raise ModelError(f'actuated: joint {joint!r} is {kind}; expected a joint of one coordinate')
+    return tuple(name for name in model.joint_names if name in given)
 
 
 def _closure(model: Model, loop: LoopClosure) -> LoopClosure:

@@ -89,8 +89,10 @@ PIN, COUPLING = "loop 'pin': ", "coupling of joint 'joint_1': "
 REFUSED = {  # path to a value in the section, the value (None: the key goes), the culprit
     'section': ((), [], 'loops: expected a table, got []'),
     'tolerance': (('tolerance',), 'wide', "loops: tolerance: expected a finite number up to 1e+30, got 'wide'"),
-    'key': (('loop',), 1, "loops: 'loop': unknown; expected some of gain, tolerance, closures, couplings"),
+    'key': (('loop',), 1, "loops: 'loop': unknown; expected some of gain, tolerance, actuated, closures"),
     'gain': (('gain',), -1, 'loops: gain: expected at least 0, got -1'),
+    'actuated': (('actuated',), 'joint_1', "loops: actuated: expected a list, got 'joint_1'"),
+    'actuated joint': (('actuated',), ['joint_9'], "loops: actuated: no joint 'joint_9'"),
     'list': (('closures',), {}, 'loops: closures: expected a list, got {}'),
     'closure': (('closures', 0), 'pin', "closure number 1: expected a table, got 'pin'"),
     'no name': (('closures', 0, 'name'), None, 'closure number 1: name: is missing'),
@@ -155,3 +157,16 @@ def test_any_value_is_a_model_or_a_model_error(path, value):
         place = place[step]
     place[key] = value
     any_description.check(model_from_yaml, yaml.safe_dump(written))
+
+
+def test_actuated_joints_come_back_in_the_order_of_the_model():
+    model = Model.of('r', trees.BASE, trees.random_joints(1, count=4, general=0.0))
+    first, second, *_ = model.joint_names
+    back = model_from_yaml(yaml_of(with_loops(model, [], actuated=[second, first])))[0]
+    assert back.loops.actuated == (first, second)
+
+
+def test_a_joint_that_is_actuated_twice_is_refused():
+    model = Model.of('r', trees.BASE, trees.random_joints(1, count=2, general=0.0))
+    with pytest.raises(ModelError, match='twice'):
+        with_loops(model, [], actuated=[model.joint_names[0]] * 2)
