@@ -17,7 +17,7 @@ from robot_dynamics_ros.model.model import Model
 
 VECTOR, LINKS = np.empty(0), np.empty(0, np.int64)
 ARGUMENTS = {
-    **dict.fromkeys(('q', 'qd', 'qdd', 'tau', 'F', 'wrenches', 'change', 'torques'), VECTOR),
+    **dict.fromkeys(('q', 'qd', 'qdd', 'tau', 'F', 'wrenches', 'change', 'torques', 'rates', 'accelerations'), VECTOR),
     **dict.fromkeys(('v_0', 'a_0'), np.empty(6)),
     'gravity': np.empty(3),
     'f_ext': np.empty((0, 6)),

@@ -140,7 +140,7 @@ def lengths_of(arrays: ModelArrays) -> dict[str, int]:
         **dict.fromkeys((WRENCH, 'base_velocity', 'base_acceleration'), 6),
         WRENCHES: 6 * (arrays.n + 1),
         WRENCHES_AT_POINTS: 9 * (arrays.n + 1),
-        'change': arrays.constraints,
+        **dict.fromkeys(('change', 'rates', 'accelerations'), arrays.constraints),
         'torques': len(arrays.loop_link),
     }
 
@@ -152,6 +152,9 @@ def _shape_of(algorithm: Algorithm, arrays: ModelArrays, frames: int) -> tuple[i
         'links': arrays.n + 1,
         'parameters': 10 * arrays.n,
         'constraints': arrays.constraints,
+        # of a Newton step, and of a motion whose driven joints have constant couplings
+        'closing': arrays.nq + 2 * arrays.constraints,
+        'driven': int((arrays.coupled[:, 3] == 0).sum()) + 2,
         'wrenches': 6 * frames,
     }
     return tuple(sizes[size] if isinstance(size, str) else size for size in algorithm.shape)

@@ -14,6 +14,7 @@ from robot_dynamics_ros.kernels import operational_space as factors
 from robot_dynamics_ros.kernels import operational_space_propagation as propagation
 from robot_dynamics_ros.kernels.closed_loops import quantities as loops
 from robot_dynamics_ros.kernels.closed_loops.closure_torque import closure_torque, spring_torque
+from robot_dynamics_ros.kernels.closed_loops.driven_motion import closing_step, driven_motion
 from robot_dynamics_ros.kernels.coriolis_matrix import coriolis_matrix
 from robot_dynamics_ros.kernels.crba import crba
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
@@ -78,6 +79,8 @@ ALGORITHMS = {
     'loop_rates': Algorithm(loops.loop_rates, ('q', 'qd'), CONSTRAINTS, of_loops=True),
     'loop_accelerations': Algorithm(loops.loop_accelerations, MOTION, CONSTRAINTS, of_loops=True),
     'loop_step': Algorithm(loops.loop_step, ('q', 'change'), VECTOR, of_loops=True),
+    'closing_step': Algorithm(closing_step, ('q', 'change'), ('closing',), of_loops=True),
+    'driven_motion': Algorithm(driven_motion, ('q', 'rates', 'accelerations'), ('driven', 'nv'), of_loops=True),
     'spring_torque': Algorithm(spring_torque, ('q', 'qd'), VECTOR),
     'closure_torque': Algorithm(closure_torque, ('q', 'torques'), VECTOR, of_loops=True),
 }

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.control.joints.continuous_joints import TURN
-from robot_dynamics_ros.control.joints.static_torque import low_discrepancy
+from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.consistent import consistent_prior
 from robot_dynamics_ros.identification.logs.log import Log

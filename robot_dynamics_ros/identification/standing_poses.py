@@ -6,8 +6,9 @@ from typing import ClassVar
 import numpy as np
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.control.arm.static_torque import position_range
+from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.control.joints.standstill import SPEED, Standstill
-from robot_dynamics_ros.control.joints.static_torque import low_discrepancy, position_range
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.logs.log import Log
 from robot_dynamics_ros.robot import Robot

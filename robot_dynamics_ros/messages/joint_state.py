@@ -196,17 +196,17 @@ class StateInput(MeasuredState):
                 self.qd.fill(np.nan)
         if fault:
             raise ArgumentError(fault)
+        self.stamp = stamp_of(data)
         if self._driven:
-            self._driven.check(self._followers, self._all_limits)
+            self._driven.following.check(self.q, self._followers, self.stamp, self._all_limits)
         self.has_velocity, self.has_effort = bool(found & self.VELOCITY), bool(found & self.EFFORT)
         self.no_velocity = NO_VELOCITIES
-        self.stamp = stamp_of(data)
         return self.stamp
 
     def follow(self) -> None:
         """Use the positions of followers; a state that is rejected after it was read must not change a torque."""
         if self._driven:
-            self._driven.measure(self.q, self._followers)
+            self._driven.following.measure(self.q, self._followers)
 
     def check_velocity(self) -> None:
         """Treat velocities that cannot be right as missing; the state is in order, and ``period`` is known."""

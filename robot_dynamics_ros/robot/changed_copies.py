@@ -1,6 +1,6 @@
 """Changed copies of a robot: parts of it, other parameters, loops, gravity and payloads."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 import numpy as np
@@ -176,7 +176,12 @@ class ChangedCopies(CompiledCode):
         return self._with_model(with_consistent_inertias(self._setting.model))
 
     def with_loops(
-        self: Copied, loops, gain: float = GAIN, tolerance: float = TOLERANCE, actuated: Iterable[str] = ()
+        self: Copied,
+        loops,
+        gain: float = GAIN,
+        tolerance: float = TOLERANCE,
+        actuated: Iterable[str] = (),
+        near: Mapping[str, float] | None = None,
     ) -> Copied:
         """Return this robot with these closed loops in place of its own; an empty list opens all.
 
@@ -196,12 +201,14 @@ class ChangedCopies(CompiledCode):
             as rounding.
         actuated : iterable of str
             Joints with a motor, each of one coordinate; nodes and exported controllers speak of these alone.
+        near : mapping of str to float, optional
+            Positions near which the loops are closed, by joint, rad or m; 0 for other joints.
 
         Returns
         -------
         Robot
         """
-        return self._with_model(with_loops(self._setting.model, loops, gain, tolerance, actuated))
+        return self._with_model(with_loops(self._setting.model, loops, gain, tolerance, actuated, near))
 
     def with_gravity(self: Copied, gravity) -> Copied:
         """Return this robot under another gravity, for wall and ceiling mounting.

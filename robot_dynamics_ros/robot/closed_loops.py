@@ -180,6 +180,47 @@ class ClosedLoops(DescribedRobot):
         step = self._evaluator.result('loop_step', q, -self.loop_rates(q, qd))
         return written(out, np.add(qd, step))
 
+    def closing_step(self, q, change, out=None) -> np.ndarray:
+        """Positions after a Newton step that closes the loops, and residuals and ranks before it.
+
+        Where constant couplings hold driven joints at 0, ``change`` has the positions that they shall have, and the
+        step leads all other joints there. Featherstone & Orin 2000, eq. 21, for steps.
+
+        Parameters
+        ----------
+        q
+        change : array_like, (..., m)
+            Residuals that are wanted, rad for rotations, m for others.
+        out
+
+        Returns
+        -------
+        ndarray, (..., nq + 2 m)
+            Positions, rad, m; residuals less ``change``, rad for rotations, m for others; and the share, squared and
+            without unit, that the constraints before it leave of the effect of each one: 0 for a dependent one.
+        """
+        return self._evaluate('closing_step', self._inputs, out, q, change)
+
+    def driven_motion(self, q, rates, accelerations, out=None) -> np.ndarray:
+        """Motion of all joints, which the loops and constant couplings of the driven joints fix.
+
+        Parameters
+        ----------
+        q
+        rates : array_like, (..., m)
+            Rates of the residuals: of constant couplings the velocities of their joints, else zero; rad/s, m/s.
+        accelerations : array_like, (..., m)
+            Likewise their accelerations, rad/s^2, m/s^2.
+        out
+
+        Returns
+        -------
+        ndarray, (..., couplings + 2, nv)
+            For each constant coupling the motion of all joints per motion of its joint; qd (rad/s, m/s); qdd (rad/s^2,
+            m/s^2). Featherstone & Orin 2000, eq. 17 and 21.
+        """
+        return self._evaluate('driven_motion', self._inputs, out, q, rates, accelerations)
+
     def constraint_forces(self, q, qd, tau, out=None) -> np.ndarray:
         """Multipliers lambda of the constraints under joint torques: M qdd + c + g = tau + tau_a + J' lambda.
 

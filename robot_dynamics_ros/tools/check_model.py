@@ -14,8 +14,8 @@ import yaml
 
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
+from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
 from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
-from robot_dynamics_ros.control.joints.static_torque import largest_static_torque
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.formats.description import urdf_of_description
 from robot_dynamics_ros.formats.urdf import Inertial, inertials_from_urdf

@@ -7,7 +7,7 @@ from pathlib import Path
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.c.impedance import ImpedanceCode
 from robot_dynamics_ros.codegen.c.library import library_source
-from robot_dynamics_ros.control.arm.driven_robot import with_followers
+from robot_dynamics_ros.control.arm.mimic_joints import with_followers
 from robot_dynamics_ros.control.laws.gain_limits import check_stated
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import IMPEDANCE
 from robot_dynamics_ros.control.laws.impedance.impedance_code import impedance_code

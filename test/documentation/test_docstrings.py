@@ -16,7 +16,7 @@ import pytest
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.robot.shared_parameters import SHARED
 
-OWN = {'link', 'tolerance', 'source', 'gravity', 'payload', 'rotation'}
+OWN = {'link', 'actuated', 'tolerance', 'source', 'gravity', 'payload', 'rotation'}
 """Arguments that differ between methods."""
 UNIT = re.compile(r'\b(rad|m|kg|N|J|A|s|cores|joints)\b|without unit|unit')
 

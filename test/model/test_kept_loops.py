@@ -227,9 +227,15 @@ def test_loops_of_both_robots_need_names_of_their_own():
 
 
 def test_actuated_joints_that_still_move_are_kept():
-    model = with_loops(row_of_links(3), [], actuated=['joint_3', 'joint_2', 'joint_5'])
+    model = with_loops(
+        row_of_links(3), [], actuated=['joint_3', 'joint_2', 'joint_5'], near={'joint_3': 1.0, 'joint_2': 2.0}
+    )
     assert model.loops.actuated == ('joint_2', 'joint_3', 'joint_5')
     assert with_locked_joints(model, {'joint_3': 0.0}).loops.actuated == ('joint_2', 'joint_5')
     assert cut(model, 'link_2', 'link_5').loops.actuated == ('joint_3', 'joint_5')
-    joined = with_attached(model, with_loops(row_of_links(4), [], actuated=['joint_1']), 'tool', prefix='b_')
+    assert with_locked_joints(model, {'joint_3': 0.0}).loops.near == {'joint_2': 2.0}
+    joined = with_attached(
+        model, with_loops(row_of_links(4), [], actuated=['joint_1'], near={'joint_4': 3.0}), 'tool', prefix='b_'
+    )
     assert set(joined.loops.actuated) == {*model.loops.actuated, 'b_joint_1'}
+    assert joined.loops.near == {'joint_3': 1.0, 'joint_2': 2.0, 'b_joint_4': 3.0}

@@ -7,6 +7,7 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 
@@ -15,7 +16,9 @@ Q = np.linspace(-0.5, 0.5, 6)
 
 
 @pytest.mark.parametrize(
-    'robot', [ROBOT, DrivenRobot(ROBOT, [Coupling('wrist3_joint', 'wrist1_joint', (0.0, 1.0))])], ids=['all', 'driven']
+    'robot',
+    [ROBOT, DrivenRobot(ROBOT, MimicJoints(ROBOT, [Coupling('wrist3_joint', 'wrist1_joint', (0.0, 1.0))]))],
+    ids=['all', 'driven'],
 )
 def test_the_first_call_of_a_prepared_quantity_looks_nothing_up(monkeypatch, robot):
     looked_up = recorded(monkeypatch)

@@ -4,9 +4,9 @@ from collections import deque
 
 import numpy as np
 
+from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
 from robot_dynamics_ros.control.guards.measured_effort import MeasuredEffort, Resting, Verdict, static_friction
 from robot_dynamics_ros.control.joints.standstill import Standstill
-from robot_dynamics_ros.control.joints.static_torque import largest_static_torque
 from robot_dynamics_ros.robot import Robot
 
 POSITIONS = 16

@@ -3,6 +3,7 @@
 import numpy as np
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.laws.gain_limits import configurations
 
 RISE_TIME = 0.3
@@ -43,7 +44,7 @@ def acceleration_limits(stated, robot, effort_limit) -> np.ndarray:
     velocity, known = robot.limits.velocity, robot.limits.effort
     by_velocity = np.where(velocity > 0.0, velocity, np.inf) / RISE_TIME
     # kernels for all robots: nothing is compiled for these few states
-    M = robot.mass_matrix(configurations(robot))
+    M = within_reach(robot).mass_matrix(configurations(robot))
     inertia = np.diagonal(M, axis1=1, axis2=2).max(axis=0)
     with np.errstate(divide='ignore'):
         by_effort = EFFORT_SHARE * np.where(known > 0.0, known, effort_limit) / inertia

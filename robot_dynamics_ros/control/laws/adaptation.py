@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.law import INTERRUPTION, MeasuredState
 from robot_dynamics_ros.control.laws.gain_limits import configurations
 from robot_dynamics_ros.control.laws.joint_space_control import gains
@@ -236,7 +237,7 @@ def _leverage(robot, damping: np.ndarray) -> float:
 
     Where the tip link has its reference body and the weight of it acts in the worst direction.
     """
-    J = robot.jacobian(configurations(robot), robot.link_names[-1], 'local_world_aligned')
+    J = within_reach(robot).jacobian(configurations(robot), robot.link_names[-1], 'local_world_aligned')
     arm = (J[:, 3:] ** 2).sum(axis=1) + RADIUS**2 * (J[:, :3] ** 2).sum(axis=1)
     return float((WEIGHT**2 * arm.max(axis=0) / damping).max())
 

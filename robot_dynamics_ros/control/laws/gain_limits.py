@@ -35,8 +35,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.joints.continuous_joints import TURN
-from robot_dynamics_ros.control.joints.static_torque import low_discrepancy
+from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.control.law import Law, MeasuredState, Outcome, Result, WrappingLaw
 from robot_dynamics_ros.control.laws.joint_space_control import gains
 from robot_dynamics_ros.errors import ArgumentError
@@ -270,7 +271,7 @@ def propose_gains(robot: Robot, rate: float, bandwidth: float, delay: float = 0.
         raise ArgumentError(f'delay: expected a number of s of at least 0, got {delay}')
     T = counted_period(1.0 / rate, delay)
     samples = configurations(robot)
-    inertia = np.diagonal(robot.mass_matrix(samples), axis1=1, axis2=2).max(axis=0)
+    inertia = np.diagonal(within_reach(robot).mass_matrix(samples), axis1=1, axis2=2).max(axis=0)
     M_inverse = inverses(robot, np.concatenate([samples, lightest_configurations(robot, of_damping(robot, inertia))]))
     # T D_i over the smallest inertia that joint i feels, the others free
     share = 2.0 * bandwidth * T * inertia * np.diagonal(M_inverse, axis1=1, axis2=2).max(axis=0)
@@ -339,7 +340,7 @@ def _ranges(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
 def inverses(robot: Robot, q: np.ndarray) -> np.ndarray:
     """Return M(q)^-1 (count, n, n); ArgumentError where a joint has no inertia."""
     with suppress(np.linalg.LinAlgError):
-        inverses = np.linalg.inv(robot.mass_matrix(q))
+        inverses = np.linalg.inv(within_reach(robot).mass_matrix(q))
         if np.isfinite(inverses).all():
             return inverses
     raise ArgumentError(

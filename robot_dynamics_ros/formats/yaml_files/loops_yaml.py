@@ -1,7 +1,8 @@
 """Closed loops in YAML: the section ``loops`` of a model's file; ``model_yaml`` has an example.
 
-Entries have the names of the records' fields; ``actuated`` lists the joints with a motor. Only ``name`` of a closure,
-``joint`` and ``polynomial`` of a coupling are required; the others have the defaults of the records.
+Entries have the names of the records' fields; ``actuated`` lists the joints with a motor, and ``near`` has
+the positions near which loops are closed, by joint. Only ``name`` of a closure, ``joint`` and ``polynomial`` of a
+coupling are required; the others have the defaults of the records.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,34 +22,42 @@ _COUPLING = tuple(field.name for field in fields(Coupling))
 
 def loops_written(loops: Loops) -> dict:
     """Return the entry 'loops' of a file, nothing for a model without loops and with default settings."""
-    if not (loops.all or loops.actuated) and (loops.gain, loops.tolerance) == (GAIN, TOLERANCE):
+    if not (loops.all or loops.actuated or loops.near) and (loops.gain, loops.tolerance) == (GAIN, TOLERANCE):
         return {}
     closures = [{field: _plain(getattr(closure, field)) for field in _CLOSURE} for closure in loops.closures]
     couplings = [{field: _plain(getattr(coupling, field)) for field in _COUPLING} for coupling in loops.couplings]
     settings: dict = {'gain': loops.gain, 'tolerance': loops.tolerance}
     if loops.actuated:
         settings['actuated'] = list(loops.actuated)
+    if loops.near:
+        settings['near'] = dict(loops.near)
     return {'loops': {**settings, 'closures': closures, 'couplings': couplings}}
 
 
 def with_loops_read(model: Model, content) -> Model:
     """Return the model with the loops of a section ``loops``; ModelError naming loop and field."""
-    section = untrusted_values.table('loops', content, ('gain', 'tolerance', 'actuated', 'closures', 'couplings'))
+    section = untrusted_values.table(
+        'loops', content, ('gain', 'tolerance', 'actuated', 'near', 'closures', 'couplings')
+    )
     closures = [_closure(model, *row) for row in _rows('closure', section.get('closures', []))]
     couplings = [_coupling(*row) for row in _rows('coupling', section.get('couplings', []))]
     gain = untrusted_values.number('loops: gain', section.get('gain', GAIN), least=0.0)
     tolerance = untrusted_values.number('loops: tolerance', section.get('tolerance', TOLERANCE))
-    return with_loops(model, [*closures, *couplings], gain, tolerance, _actuated(model, section.get('actuated', [])))
+    actuated, near = section.get('actuated', []), section.get('near', {})
+    if not isinstance(actuated, list):
+        raise ModelError(f'loops: actuated: expected a list, got {untrusted_values.shown(actuated)}')
+    if not isinstance(near, dict):
+        raise ModelError(f'loops: near: expected a table, got {untrusted_values.shown(near)}')
+    _check_joints(model, 'actuated', actuated)
+    _check_joints(model, 'near', near)
+    return with_loops(model, [*closures, *couplings], gain, tolerance, actuated, near)
 
 
-def _actuated(model: Model, joints) -> list[str]:
-    """Return the names of joints with a motor."""
-    if not isinstance(joints, list):
-        raise ModelError(f'loops: actuated: expected a list, got {untrusted_values.shown(joints)}')
+def _check_joints(model: Model, field: str, joints: Iterable) -> None:
+    """Raise ModelError for the first of ``joints`` that the model lacks."""
     for joint in joints:
-        if untrusted_values.name('loops: actuated', joint) not in model.joint_names:
-            raise ModelError(f'loops: actuated: no joint {joint!r}; {alternatives(joint, model.joint_names)}')
-    return joints
+        if untrusted_values.name(f'loops: {field}', joint) not in model.joint_names:
+            raise ModelError(f'loops: {field}: no joint {joint!r}; {alternatives(joint, model.joint_names)}')
 
 
 def _rows(kind: str, rows) -> Iterable[tuple[str, Mapping]]:

@@ -32,7 +32,7 @@ def with_loops_of_part(model: Model, part: Model) -> Model:
         elif len(lost) < len(ends):
             end = next(end for end in ends if end in known)
             raise ModelError(f'{_called(loop)}: {end!r} is kept, but {lost[0]!r} is not; remove the loop by with_loops')
-    return with_loops(part, kept, model.loops.gain, model.loops.tolerance, _moving(model, part))
+    return with_loops(part, kept, model.loops.gain, model.loops.tolerance, *_moving(model, part))
 
 
 def with_loops_of_both(model: Model, other: Model, prefix: str, joined: Model) -> Model:
@@ -50,8 +50,9 @@ def with_loops_of_both(model: Model, other: Model, prefix: str, joined: Model) -
     ]
     settings = model.loops if model.loops.all else other.loops
     actuated = *model.loops.actuated, *(prefix + joint for joint in other.loops.actuated)
+    near = {**model.loops.near, **{prefix + joint: position for joint, position in other.loops.near.items()}}
     loops = [*model.loops.all, *closures, *couplings]
-    return with_loops(joined, loops, settings.gain, settings.tolerance, actuated)
+    return with_loops(joined, loops, settings.gain, settings.tolerance, actuated, near)
 
 
 def with_loops_of_locked(model: Model, locked: Model, positions: Mapping[str, float]) -> Model:
@@ -63,12 +64,13 @@ def with_loops_of_locked(model: Model, locked: Model, positions: Mapping[str, fl
     """
     closures = [closure for closure in model.loops.closures if not _is_within_one_body(locked, closure)]
     loops: list[LoopClosure | Coupling] = [*closures, *_couplings(model.loops.couplings, positions)]
-    return with_loops(locked, loops, model.loops.gain, model.loops.tolerance, _moving(model, locked))
+    return with_loops(locked, loops, model.loops.gain, model.loops.tolerance, *_moving(model, locked))
 
 
-def _moving(model: Model, edited: Model) -> list[str]:
-    """Return the joints with a motor that still move."""
-    return [joint for joint in model.loops.actuated if joint in edited.joint_names]
+def _moving(model: Model, edited: Model) -> tuple[list[str], dict[str, float]]:
+    """Return the joints with a motor, and the positions near which loops are closed, of joints that still move."""
+    actuated = [joint for joint in model.loops.actuated if joint in edited.joint_names]
+    return actuated, {joint: it for joint, it in model.loops.near.items() if joint in edited.joint_names}
 
 
 def _is_within_one_body(model: Model, closure: LoopClosure) -> bool:

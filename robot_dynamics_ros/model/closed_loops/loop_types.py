@@ -1,5 +1,6 @@
 """Closures of loops and couplings of joints, the records that all importers create."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -71,7 +72,8 @@ class Coupling:
 class Loops:
     """The loops of a model, the rate at which their errors decay (1/s), and the tolerance of dependent constraints.
 
-    ``actuated`` are the joints with a motor, by name; empty where nothing says which ones.
+    ``actuated`` are the joints with a motor, by name; empty where nothing says which ones. Loops are closed ``near``
+    these positions by joint, in rad or m; 0 for other joints.
     """
 
     closures: tuple[LoopClosure, ...] = ()
@@ -79,6 +81,7 @@ class Loops:
     gain: float = GAIN
     tolerance: float = TOLERANCE
     actuated: tuple[str, ...] = ()
+    near: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def all(self) -> tuple[LoopClosure | Coupling, ...]:

@@ -4,7 +4,7 @@ The joints of the model are those of a spanning tree; a closure stands for each 
 Orin 2000, section 3.4).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -39,13 +39,15 @@ def with_loops(
     gain: float = GAIN,
     tolerance: float = TOLERANCE,
     actuated: Iterable[str] = (),
+    near: Mapping[str, float] | None = None,
 ) -> Model:
     """Return the model with these loops in place of its own.
 
     ``gain`` (1/s) is that of ``forward_dynamics``: errors decay with exp(-gain t). ``tolerance`` is the share of its
     effect up to which a constraint counts as dependent on those before it, see ``kernels.closed_loops.multipliers``.
     Findings name closures with such a constraint that rounding of axes leaves, see ``loop_audit``. ``actuated`` are
-    joints with a motor, in the order of the model afterwards. Raises ArgumentError
+    joints with a motor, in the order of the model afterwards, and loops are closed ``near`` these positions by
+    joint (rad, m). Raises ArgumentError
     for anything that is no loop, UnknownNameError naming a closure whose link does not exist, and ModelError naming a
     loop that is wrong, such as a coupling whose joint does not exist.
     """
@@ -62,6 +64,7 @@ def with_loops(
         untrusted_values.number('gain', gain, least=0.0),
         untrusted_values.number('tolerance', tolerance, least=LEAST_TOLERANCE, most=LARGEST_TOLERANCE),
         _actuated(model, actuated),
+        _near(model, {} if near is None else near),
     )
     names = [closure.name for closure in found.closures]
     for name in names:
@@ -95,15 +98,28 @@ def _actuated(model: Model, joints) -> tuple[str, ...]:
         raise ArgumentError(f'actuated: expected a list of joint names, got {untrusted_values.shown(joints)}')
     given = list(joints)
     for joint in given:
-        if not isinstance(joint, str) or joint not in model.joint_names:
-            known = alternatives(joint, model.joint_names)
-            raise UnknownNameError(f'actuated: no joint {untrusted_values.shown(joint)}; {known}')
+        _check_of_one_coordinate(model, 'actuated', joint)
         if given.count(joint) > 1:
             raise ModelError(f'actuated: joint {joint!r} occurs twice')
-        kind = model.joint_kinds[model.joint_names.index(joint)]
-        if KINDS[kind].coordinates != 1:
-            raise ModelError(f'actuated: joint {joint!r} is {kind}; expected a joint of one coordinate')
     return tuple(name for name in model.joint_names if name in given)
+
+
+def _near(model: Model, positions) -> dict[str, float]:
+    """Return positions by joint; UnknownNameError, ModelError naming a joint that has none."""
+    if not isinstance(positions, Mapping):
+        raise ArgumentError(f'near: expected positions by joint, got {untrusted_values.shown(positions)}')
+    for joint in positions:
+        _check_of_one_coordinate(model, 'near', joint)
+    return {joint: untrusted_values.number(f'near: joint {joint!r}', it) for joint, it in positions.items()}
+
+
+def _check_of_one_coordinate(model: Model, where: str, joint) -> None:
+    if not isinstance(joint, str) or joint not in model.joint_names:
+        known = alternatives(joint, model.joint_names)
+        raise UnknownNameError(f'{where}: no joint {untrusted_values.shown(joint)}; {known}')
+    kind = model.joint_kinds[model.joint_names.index(joint)]
+    if KINDS[kind].coordinates != 1:
+        raise ModelError(f'{where}: joint {joint!r} is {kind}; expected a joint of one coordinate')
 
 
 def _closure(model: Model, loop: LoopClosure) -> LoopClosure:

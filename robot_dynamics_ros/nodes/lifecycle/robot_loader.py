@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.described_arm import (
     MEASURED,
     check_gravity,
@@ -12,8 +13,9 @@ from robot_dynamics_ros.control.arm.described_arm import (
     part_of,
     stated_gravity,
 )
-from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, with_followers
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
+from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints, with_followers
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.audit import refusals
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
@@ -47,6 +49,8 @@ def load_robot(node, description: str) -> Robot | DrivenRobot:
     _check_findings(node, robot)
     if not robot.nv:
         raise ModelError(f'{robot.name}: no joint moves')
+    if robot.loops.actuated or (robot.loops.closures and not node.serves_loops):
+        return _mechanism(node, robot, measured)
     check_joint_kinds(robot)
     couplings = [it for it in couplings if it.joint in robot.joint_names and it.other in robot.joint_names]
     if not node.reads_joint_states:
@@ -69,7 +73,28 @@ def _following(node, robot: Robot, couplings: Sequence[Coupling], measured: Sequ
             'joint, and it gets no command'
         )
         node.robot_log.info(f'{robot.name}: joint {it.joint!r} {how}')
-    return DrivenRobot(robot, couplings, measured)
+    return DrivenRobot(robot, MimicJoints(robot, couplings, measured))
+
+
+def _mechanism(node, robot: Robot, measured: Sequence[str]) -> DrivenRobot:
+    """Return ``robot``, which has closed loops, in the coordinates of its actuated joints, and log them."""
+    loops = robot.loops
+    if not loops.actuated:
+        raise ModelError(
+            f'{robot.name}: it has closed loops ({loops.constraint_names[0]}), and nothing says which of its joints '
+            f'have a motor: state actuated with its loops; its joints are {", ".join(robot.joint_names)}'
+        )
+    for joint in measured:
+        raise ArgumentError(f'locked_joints: joint {joint!r} is {MEASURED!r}, which closed loops do not allow')
+    mechanism = ClosedMechanism(robot, loops.actuated, node.value('loop_tolerance') if node.reads_joint_states else 0.0)
+    start = ', '.join(f'{name!r} {y:.4g}' for name, y in zip(mechanism.joint_names, mechanism.home, strict=True))
+    node.robot_log.info(
+        f'{robot.name}: actuated joints, to which torques belong, and where the loops were closed first, rad or m: '
+        f'{start}; they fix {len(mechanism.followers)} others'
+    )
+    if node.reads_joint_states:
+        node.locked_joints = LockedJoints(robot, {}, mechanism.joint_names, 0.0)
+    return DrivenRobot(robot.with_loops([]), mechanism)
 
 
 def _measured_joints(node, robot: Robot, stated: Mapping[str, float]) -> list[str]:

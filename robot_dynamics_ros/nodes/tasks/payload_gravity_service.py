@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.control.arm.described_arm import check_gravity
-from robot_dynamics_ros.control.joints.static_torque import check_static_torque
+from robot_dynamics_ros.control.arm.static_torque import check_static_torque
 from robot_dynamics_ros.control.payload.payload_gravity import (
     CarryingRobot,
     GravityRamp,

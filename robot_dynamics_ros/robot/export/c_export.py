@@ -30,6 +30,8 @@ INPUTS = {
     'base_velocity': "Velocity of the base's origin, angular part first, in the base's axes; rad/s, m/s.",
     'base_acceleration': 'Classical acceleration of that point in the same form; rad/s^2, m/s^2.',
     'change': 'Change of the residuals of the constraints, in rad or m; or of their rates.',
+    'rates': 'Rates of the residuals of the constraints, in rad/s or m/s.',
+    'accelerations': 'Accelerations of the residuals of the constraints, in rad/s^2 or m/s^2.',
     'torques': 'Torque of each closure in N m.',
 }
 """Description of each input."""

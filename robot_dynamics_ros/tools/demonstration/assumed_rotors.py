@@ -8,6 +8,7 @@ holds it.
 
 import numpy as np
 
+from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.laws.gain_limits import configurations
 from robot_dynamics_ros.robot import Robot
 
@@ -35,7 +36,7 @@ def assumed_rotor_inertia(robot: Robot, effort_limit) -> dict[str, float]:
     -------
     dict
     """
-    of_links = np.diagonal(robot.mass_matrix(configurations(robot)), axis1=1, axis2=2).max(axis=0)
+    of_links = np.diagonal(within_reach(robot).mass_matrix(configurations(robot)), axis1=1, axis2=2).max(axis=0)
     speed = np.nan_to_num(robot.limits.velocity, nan=SPEED)
     effort = np.nan_to_num(effort_limit, nan=0.0, posinf=0.0)
     of_drive = np.minimum(effort / OWN_ACCELERATION, of_links.max())

@@ -8,7 +8,8 @@ import numpy as np
 import yaml
 
 from robot_dynamics_ros.control.arm.described_arm import check_joint_kinds, described, locked_positions, part_of
-from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, with_followers
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints, with_followers
 from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_arguments
@@ -123,7 +124,7 @@ def completed_arm(
             'rotor inertias that the description lacks, assumed for arm and model (kg m^2, kg): '
             + ', '.join(f'{name} {inertia:g}' for name, inertia in assumed.items())
         )
-    robot = DrivenRobot(tree, couplings) if couplings else tree
+    robot = DrivenRobot(tree, MimicJoints(tree, couplings)) if couplings else tree
     notes += [f'joint {it.joint!r} follows {it.other!r}' for it in couplings]
     unlimited = [name for name, value in zip(names, limit, strict=True) if np.isinf(value)]
     if unlimited:

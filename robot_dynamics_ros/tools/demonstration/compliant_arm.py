@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
-from robot_dynamics_ros.control.joints.static_torque import low_discrepancy
+from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.control.laws.impedance.impedance_proposal import (
     EQUALLY_STIFF,
     ProposedImpedance,

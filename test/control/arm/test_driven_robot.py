@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Coupling, Payload, Robot
-from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, with_followers
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints, with_followers
 from robot_dynamics_ros.errors import ModelError
 
 OFFSET, MULTIPLIER = 0.3, -2.0
@@ -23,7 +24,7 @@ def mimicking(text=TREE) -> str:
 
 def arm() -> DrivenRobot:
     robot = Robot.from_urdf(mimicking(), mimic='couple')
-    return DrivenRobot(robot.with_loops([]), robot.loops.couplings)
+    return DrivenRobot(robot.with_loops([]), MimicJoints(robot.with_loops([]), robot.loops.couplings))
 
 
 ARM = arm()
@@ -143,7 +144,7 @@ def test_friction_of_followers_counts_at_their_leader():
         )
     )
     whole = Robot.from_urdf(text, mimic='couple')
-    found = DrivenRobot(whole.with_loops([]), whole.loops.couplings)
+    found = DrivenRobot(whole.with_loops([]), MimicJoints(whole.with_loops([]), whole.loops.couplings))
     assert found.friction.viscous.tolist() == [0.8 + 4 * 0.25, 5.0]
     assert found.friction.coulomb.tolist() == [1.5 + 2 * 0.125, 3.0]
     fast = np.array([[3.0, -2.0], [-4.0, 5.0]])  # far above the transition velocity
@@ -153,10 +154,10 @@ def test_friction_of_followers_counts_at_their_leader():
 
 def test_followers_of_followers_and_constants():
     chain = [Coupling('m_slide', 'a_wag', (0.5, 2.0)), Coupling('a_wag', 'z_turn', (0.1, -1.0))]
-    arm = DrivenRobot(WHOLE, chain)
+    arm = DrivenRobot(WHOLE, MimicJoints(WHOLE, chain))
     assert arm.joint_names == ('z_turn',)
     np.testing.assert_allclose(arm.positions([0.4]), [0.4, 0.5 + 2.0 * (0.1 - 0.4), 0.1 - 0.4], rtol=1e-15)
-    held = DrivenRobot(WHOLE, [Coupling('m_slide', None, (0.2,))])
+    held = DrivenRobot(WHOLE, MimicJoints(WHOLE, [Coupling('m_slide', None, (0.2,))]))
     assert held.positions([0.4, 0.6]).tolist() == [0.4, 0.2, 0.6]
     np.testing.assert_allclose(
         held.gravity_torque([0.4, 0.6]), WHOLE.gravity_torque([0.4, 0.2, 0.6])[[0, 2]], rtol=1e-14
@@ -186,17 +187,17 @@ def test_the_coriolis_matrix_has_the_coriolis_torque_and_the_derivative_of_the_m
 @pytest.mark.parametrize(('couplings', 'message'), REFUSED.values(), ids=REFUSED)
 def test_what_cannot_be_followed_is_refused_by_name(couplings, message):
     with pytest.raises(ModelError) as error:
-        DrivenRobot(WHOLE, couplings)
+        DrivenRobot(WHOLE, MimicJoints(WHOLE, couplings))
     assert str(error.value).startswith(message)
 
 
 def test_measured_followers_are_where_they_were_measured():
-    arm = DrivenRobot(WHOLE, ARM.couplings)
+    arm = DrivenRobot(WHOLE, MimicJoints(WHOLE, ARM.couplings))
     loaded = arm.with_payload(Payload(1.0, (0.0, 0.1, 0.0)), 'flag').with_gravity((0.0, 0.0, -9.0))
     y, measured = np.array([0.4, 0.1]), 0.7
     mimicked = OFFSET + MULTIPLIER * 0.4
     for position, expected in ((measured, measured), (np.nan, mimicked)):
-        arm.measure(y, [position])
+        arm.following.measure(y, [position])
         np.testing.assert_allclose(arm.positions(y), [*y, expected], rtol=1e-15)
         whole = loaded.robot.gravity_torque([*y, expected])
         np.testing.assert_allclose(loaded.gravity_torque(y), whole @ G, rtol=1e-13, atol=1e-13)

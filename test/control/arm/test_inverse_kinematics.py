@@ -12,11 +12,12 @@ from scipy.spatial.transform import Rotation
 from robot_dynamics_ros import Coupling
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.inverse_kinematics import InverseKinematics, pose_error
+from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
 
 SEVEN = seven_joints()
 ARMS = {'six joints': AUBO, 'seven joints': SEVEN}
-MIMICKING = DrivenRobot(SEVEN, [Coupling('joint_6', 'joint_4', (0.1, -0.5))])
+MIMICKING = DrivenRobot(SEVEN, MimicJoints(SEVEN, [Coupling('joint_6', 'joint_4', (0.1, -0.5))]))
 BENT = np.array([0.3, -0.8, 1.1, 0.4, 0.9, 0.1])
 WRIST = np.eye(6)[5]
 """The joint that turns the last link."""

@@ -89,10 +89,12 @@ PIN, COUPLING = "loop 'pin': ", "coupling of joint 'joint_1': "
 REFUSED = {  # path to a value in the section, the value (None: the key goes), the culprit
     'section': ((), [], 'loops: expected a table, got []'),
     'tolerance': (('tolerance',), 'wide', "loops: tolerance: expected a finite number up to 1e+30, got 'wide'"),
-    'key': (('loop',), 1, "loops: 'loop': unknown; expected some of gain, tolerance, actuated, closures"),
+    'key': (('loop',), 1, "loops: 'loop': unknown; expected some of gain, tolerance, actuated, near"),
     'gain': (('gain',), -1, 'loops: gain: expected at least 0, got -1'),
     'actuated': (('actuated',), 'joint_1', "loops: actuated: expected a list, got 'joint_1'"),
     'actuated joint': (('actuated',), ['joint_9'], "loops: actuated: no joint 'joint_9'"),
+    'near': (('near',), ['joint_1'], "loops: near: expected a table, got ['joint_1']"),
+    'near of a joint': (('near',), {'joint_1': 'far'}, "near: joint 'joint_1': expected a finite number"),
     'list': (('closures',), {}, 'loops: closures: expected a list, got {}'),
     'closure': (('closures', 0), 'pin', "closure number 1: expected a table, got 'pin'"),
     'no name': (('closures', 0, 'name'), None, 'closure number 1: name: is missing'),
@@ -162,8 +164,8 @@ def test_any_value_is_a_model_or_a_model_error(path, value):
 def test_actuated_joints_come_back_in_the_order_of_the_model():
     model = Model.of('r', trees.BASE, trees.random_joints(1, count=4, general=0.0))
     first, second, *_ = model.joint_names
-    back = model_from_yaml(yaml_of(with_loops(model, [], actuated=[second, first])))[0]
-    assert back.loops.actuated == (first, second)
+    back = model_from_yaml(yaml_of(with_loops(model, [], actuated=[second, first], near={second: 0.5})))[0]
+    assert back.loops.actuated == (first, second) and back.loops.near == {second: 0.5}
 
 
 def test_a_joint_that_is_actuated_twice_is_refused():

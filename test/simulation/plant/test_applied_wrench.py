@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import CartesianHold, Impedance
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError, UnstableError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
@@ -143,7 +144,7 @@ def test_it_acts_behind_the_springs_of_joints_and_on_links_of_followers():
     arm.wrench.add_to(found := np.zeros(12))
     expected = torque_of(ARM, START, 'ee_link', False)  # of motors, and of deflections of springs beside them
     np.testing.assert_allclose(found.reshape(6, 2), np.column_stack([expected, expected]), rtol=0.02)
-    driven = DrivenRobot(ARM, [Coupling('wrist1_joint', 'foreArm_joint', (0.0, -1.0))])
+    driven = DrivenRobot(ARM, MimicJoints(ARM, [Coupling('wrist1_joint', 'foreArm_joint', (0.0, -1.0))]))
     arm = MujocoArm(driven, 1e-3, START[[0, 1, 2, 4, 5]], frame='ee_link')
     arm.wrench.apply(WRENCH, False)
     arm.wrench.add_to(found := np.zeros(6))

@@ -9,6 +9,7 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
 from robot_dynamics_ros.errors import ArgumentError, UnstableError
 from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.simulation.plant.mujoco_arm import MujocoArm
@@ -217,7 +218,7 @@ def test_a_wrong_start_is_refused(start):
 def test_followers_of_a_robot_with_mimic_joints_follow():
     text = TREE.replace('effort="0"/>', 'effort="0"/><mimic joint="z_turn" multiplier="-2" offset="0.3"/>')
     robot = Robot.from_urdf(text, mimic='couple')
-    driven = DrivenRobot(robot.with_loops([]), robot.loops.couplings)
+    driven = DrivenRobot(robot.with_loops([]), MimicJoints(robot.with_loops([]), robot.loops.couplings))
     start = np.array([0.4, -0.1])
     plant = MujocoArm(driven, 1e-4, start)
     assert plant.position.tolist() == start.tolist() and len(plant.torque) == 2

@@ -19,5 +19,6 @@ class StandIn:
             'actuators': '',
             'locked_joints': [''],
             'locked_joint_tolerance': 0.05,
+            'loop_tolerance': 0.05,
         }
         self.value = {'gravity': [0.0], 'gravity_limit': 12.0, **defaults, **parameters}.__getitem__

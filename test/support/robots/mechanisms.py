@@ -312,10 +312,44 @@ def stewart(on_a_leg: bool = False) -> Mechanism:
     return Mechanism(name, tuple(joints), tuple(loops), np.array(near), 6)
 
 
+PALLETIZER = {'upper': 0.9, 'fore': 1.0, 'rear': 0.3, 'bracket': (-0.12, 0.0, 0.16), 'corner': (0.06, 0.0, 0.18)}
+"""m: upper arm and forearm, the forearm behind the elbow, and the ends of the ties from the shoulder, elbow, wrist."""
+PALLETIZER_ACTUATED = 'column joint', 'upper arm joint', 'lever joint', 'tool joint'
+
+
+def palletizer() -> Mechanism:
+    """Return a palletizer: column, upper arm, and a lever that moves the forearm by a parallelogram; a level wrist.
+
+    Two parallelograms of ties keep the wrist plate level, on which the tool turns.
+    """
+    d, upper, fore = PALLETIZER, 1.4, -0.2
+    bracket, corner, ahead = d['bracket'], d['corner'], (d['upper'], 0.0, 0.0)
+    joints = [
+        moving('column', BASE, (0.0, 0.0, 0.4), box(60.0, (0.4, 0.4, 0.5)), Z),
+        moving('upper arm', 'column', (0.2, 0.0, 0.3), rod(d['upper'], 25.0, radius=0.06)),
+        moving('lever', 'column', (0.2, 0.0, 0.3), rod(d['rear'], 6.0, -X, 0.04)),
+        moving('rod', 'lever', (-d['rear'], 0.0, 0.0), rod(d['upper'], 5.0, radius=0.02)),
+        moving('forearm', 'upper arm', ahead, rod(d['fore'] + d['rear'], 18.0, radius=0.05, begin=-d['rear'])),
+        moving('tie', 'column', np.add((0.2, 0.0, 0.3), bracket), rod(d['upper'], 3.0)),
+        moving('triangle', 'upper arm', ahead, box(2.0, (0.2, 0.03, 0.2), (0.0, 0.0, 0.1))),
+        moving('fore tie', 'triangle', corner, rod(d['fore'], 3.0)),
+        moving('wrist', 'forearm', (d['fore'], 0.0, 0.0), box(4.0, (0.15, 0.1, 0.2), (0.03, 0.0, 0.05))),
+        moving('tool', 'wrist', (0.05, 0.0, -0.1), box(3.0, (0.3, 0.2, 0.1), (0.02, 0.01, -0.1)), Z),
+    ]
+    ends = [
+        ('lever rod', 'rod', (d['upper'], 0.0, 0.0), 'forearm', (-d['rear'], 0.0, 0.0)),
+        ('upper ties', 'tie', (d['upper'], 0.0, 0.0), 'triangle', bracket),
+        ('fore ties', 'fore tie', (d['fore'], 0.0, 0.0), 'wrist', corner),
+    ]
+    loops = [LoopClosure(name, a, pose(at, IN_PLANE), b, pose(to, IN_PLANE), 'revolute') for name, a, at, b, to in ends]
+    near = [0.0, upper, fore, upper - fore, fore - upper, upper, -upper, fore, -fore, 0.0]
+    return Mechanism('palletizer', tuple(joints), tuple(loops), np.array(near), 4)
+
+
 MECHANISMS = {
     mechanism.name: mechanism
     for mechanism in (
         *map(four_bar, ('point', 'planar_point', 'revolute', 'weld')), floating_four_bar(), parallelogram(), gears(),
-        delta(), delta_of_parallelograms(), stewart(), stewart(on_a_leg=True), ladder(), cable(20),
+        palletizer(), delta(), delta_of_parallelograms(), stewart(), stewart(on_a_leg=True), ladder(), cable(20),
     )
 }  # fmt: skip

@@ -16,6 +16,7 @@ are m times as stiff at rest it is m T w < 4 z, and a softer stiffness has lower
 
 import numpy as np
 
+from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.laws.gain_limits import LIMIT, inverses, lightest_configurations
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import (
     NO_MASS,
@@ -118,7 +119,7 @@ class ImpedanceLimit:
 
         Matrices (n, n) are those at q (n).
         """
-        J = self._robot.jacobian(q, self._frame, self._reference_frame)
+        J = within_reach(self._robot).jacobian(q, self._frame, self._reference_frame)
         (N,) = self._projectors(J[None], M_inverse[None])
         values, vectors = np.linalg.eigh(damping)
         if not values[-1] > 0.0:
@@ -153,7 +154,7 @@ class ImpedanceLimit:
         """Return the largest eigenvalue of M^-1 D_q (count,), 1/s, with all dampers, at positions (count, n)."""
         _, damping, M_inverse = self._of_joints(q)
         if self._wrench is not None:
-            J = self._robot.jacobian(q, self._frame)
+            J = within_reach(self._robot).jacobian(q, self._frame)
             damping = damping + np.swapaxes(J, 1, 2) * self._wrench.damping @ J
         if self._soft_limits is not None:
             damping = damping + self._soft_limits.damping(M_inverse)[:, None] * np.eye(self._robot.nv)
@@ -161,7 +162,10 @@ class ImpedanceLimit:
 
     def _of_joints(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return K_q, D_q and M^-1 (count, n, n) at positions (count, n)."""
-        J, M_inverse = self._robot.jacobian(q, self._frame, self._reference_frame), inverses(self._robot, q)
+        J, M_inverse = (
+            within_reach(self._robot).jacobian(q, self._frame, self._reference_frame),
+            inverses(self._robot, q),
+        )
         transposed = np.swapaxes(J, 1, 2)
         B = J @ M_inverse
         A = B @ transposed

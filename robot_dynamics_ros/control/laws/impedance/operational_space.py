@@ -30,8 +30,9 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.joints.continuous_joints import turns
-from robot_dynamics_ros.control.joints.static_torque import low_discrepancy
+from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.control.laws.impedance.frame_and_posture import add_posture, mobility
 from robot_dynamics_ros.control.laws.impedance.pose_error import pose_error
 from robot_dynamics_ros.control.laws.impedance.symmetric_eigenvalues import diagonalise
@@ -245,7 +246,7 @@ class SingularDirections:
         """Count those that the frame has somewhere."""
         frame = settings.frame or robot.link_names[-1]
         q = low_discrepancy(SAMPLES, robot.nv)
-        self._all = int(np.linalg.matrix_rank(robot.jacobian(q, frame)).max())
+        self._all = int(np.linalg.matrix_rank(within_reach(robot).jacobian(q, frame)).max())
         self._frame, self._mass, self.light = frame, settings.largest_mass, np.full(1, np.inf)
 
     def warning(self) -> str:

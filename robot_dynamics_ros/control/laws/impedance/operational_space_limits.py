@@ -10,6 +10,7 @@ of 2 z w T < 2 and w T < 4 z at each position, and the posture's is its own.
 
 import numpy as np
 
+from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.laws.gain_limits import LIMIT, inverses, lightest_configurations
 from robot_dynamics_ros.control.laws.impedance.impedance_limits import largest_eigenvalues, largest_of_springs
 from robot_dynamics_ros.control.laws.impedance.operational_space import OperationalSpace, OperationalSpaceControl
@@ -79,7 +80,7 @@ class OperationalSpaceLimit:
     def _of_joints(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return K_q, D_q and M^-1 (count, n, n) at positions (count, n)."""
         settings, w = self._settings, self._settings.bandwidth
-        J, M_inverse = self._robot.jacobian(q, self._frame), inverses(self._robot, q)
+        J, M_inverse = within_reach(self._robot).jacobian(q, self._frame), inverses(self._robot, q)
         transposed = np.swapaxes(J, 1, 2)
         inertia = settings.inertia(J, M_inverse)
         of_frame = transposed @ inertia @ J

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Coupling
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import (
     NO_MASS,
     REFERENCE_FRAMES,
@@ -26,7 +27,9 @@ STIFFNESS = np.array([20.0, 30.0, 40.0, 500.0, 800.0, 1000.0])
 ARMS = {
     'six joints': AUBO,
     'seven joints': seven_joints(),
-    'a mimic joint': DrivenRobot(seven_joints(), [Coupling('joint_6', 'joint_4', (0.1, -0.5))]),
+    'a mimic joint': DrivenRobot(
+        seven_joints(), MimicJoints(seven_joints(), [Coupling('joint_6', 'joint_4', (0.1, -0.5))])
+    ),
 }
 
 

@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Coupling, Payload
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
 from robot_dynamics_ros.control.laws.impedance.operational_space import (
     OperationalSpace,
     OperationalSpaceControl,
@@ -25,7 +26,9 @@ STRETCHED = np.zeros(6)
 ARMS = {
     'six joints': AUBO,
     'seven joints': seven_joints(),
-    'a mimic joint': DrivenRobot(seven_joints(), [Coupling('joint_6', 'joint_4', (0.1, -0.5))]),
+    'a mimic joint': DrivenRobot(
+        seven_joints(), MimicJoints(seven_joints(), [Coupling('joint_6', 'joint_4', (0.1, -0.5))])
+    ),
 }
 NEVER = 1e12
 """Largest mass that no direction reaches, kg."""

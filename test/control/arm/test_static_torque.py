@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.control.joints.static_torque import check_static_torque, largest_static_torque, low_discrepancy
+from robot_dynamics_ros.control.arm.static_torque import check_static_torque, largest_static_torque, low_discrepancy
 from robot_dynamics_ros.errors import ArgumentError
 
 AUBO = Robot.named('aubo_i5')

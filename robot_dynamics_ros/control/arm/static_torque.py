@@ -11,7 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.joints.continuous_joints import TURN
+from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 
@@ -32,13 +35,13 @@ class StaticTorque(NamedTuple):
     positions: np.ndarray
 
 
-def largest_static_torque(robot: Robot) -> StaticTorque:
+def largest_static_torque(robot: Robot | DrivenRobot) -> StaticTorque:
     """Return the largest gravity torque of each joint of ``robot`` within the position limits.
 
     A joint without limits covers a turn if it is revolute, and stays at 0 if it is prismatic. All joints of ``robot``
     have one coordinate.
     """
-    n = robot.nv
+    robot, n = within_reach(robot), robot.nv
     lower, upper, turns = position_range(robot)
     samples = lower + low_discrepancy(SAMPLES, n) * (upper - lower)
     found = np.abs(robot.gravity_torque(samples))
@@ -69,7 +72,7 @@ def largest_static_torque(robot: Robot) -> StaticTorque:
     return StaticTorque(value[best, np.arange(n)], q.reshape(STARTS, n, n)[best, np.arange(n)])
 
 
-def check_static_torque(bare: Robot, loaded: Robot, what: str, effort_limit=None) -> None:
+def check_static_torque(bare: Robot | DrivenRobot, loaded: Robot | DrivenRobot, what: str, effort_limit=None) -> None:
     """Raise ArgumentError if a gravity torque of ``loaded`` within the position limits exceeds the effort limit.
 
     Joints with the same torque in ``bare``, the robot without payload, and joints without an effort limit are ignored.
@@ -77,7 +80,7 @@ def check_static_torque(bare: Robot, loaded: Robot, what: str, effort_limit=None
     the robot.
     """
     needed, limits = largest_static_torque(loaded), loaded.limits.effort if effort_limit is None else effort_limit
-    alone = np.abs(bare.gravity_torque(needed.positions)[np.arange(bare.nv), np.arange(bare.nv)])
+    alone = np.abs(within_reach(bare).gravity_torque(needed.positions)[np.arange(bare.nv), np.arange(bare.nv)])
     limited = np.isfinite(limits) & (limits > 0.0)
     excess = np.where(limited, needed.torque / np.where(limited, limits, 1.0), 0.0)
     excess[needed.torque - alone <= RISE * needed.torque] = 0.0
@@ -90,21 +93,9 @@ def check_static_torque(bare: Robot, loaded: Robot, what: str, effort_limit=None
         )
 
 
-def low_discrepancy(count: int, dimensions: int) -> np.ndarray:
-    """Return points (count, dimensions) of the unit cube, by the additive recurrence R of Roberts (2018).
-
-    Its step in dimension j is g^-(j + 1), g the positive root of x^(d + 1) = x + 1.
-    """
-    root = 2.0
-    for _ in range(50):
-        root = (1.0 + root) ** (1.0 / (dimensions + 1.0))
-    step = root ** -np.arange(1.0, dimensions + 1.0)
-    return (0.5 + np.arange(1, count + 1)[:, None] * step) % 1.0
-
-
-def position_range(robot: Robot) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def position_range(robot: Robot | DrivenRobot) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the lower and upper end (n each) of each joint's range, and whether the joint is revolute (n)."""
-    n = robot.nv
+    robot, n = within_reach(robot), robot.nv
     position = np.broadcast_to(np.linspace(0.3, 0.8, n), (n, n))
     after_a_turn = robot.gravity_torque(position + TURN * np.eye(n))
     scale = 1.0 + np.abs(after_a_turn).max(initial=0.0)
@@ -117,7 +108,7 @@ def position_range(robot: Robot) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return lower, upper, turns
 
 
-def _candidates(robot: Robot, q, joint, k: int, lower: float, upper: float, turns: bool) -> np.ndarray:
+def _candidates(robot: Robot | DrivenRobot, q, joint, k: int, lower: float, upper: float, turns: bool) -> np.ndarray:
     """Return positions of joint k, (rows, candidates), that include the one with the largest torque of ``joint``."""
     ends = np.broadcast_to([lower, upper], (len(q), 2))
     if not turns:
@@ -132,6 +123,6 @@ def _candidates(robot: Robot, q, joint, k: int, lower: float, upper: float, turn
     return np.concatenate([ends, np.where(extremes <= upper, extremes, lower)], axis=1)
 
 
-def _torque_of(robot: Robot, rows: np.ndarray, joint: np.ndarray) -> np.ndarray:
+def _torque_of(robot: Robot | DrivenRobot, rows: np.ndarray, joint: np.ndarray) -> np.ndarray:
     """Return at each of ``rows`` (count, n) the torque of one ``joint``, (count,)."""
     return robot.gravity_torque(rows)[np.arange(len(rows)), joint]

@@ -1,0 +1,352 @@
+"""Joints of a mechanism with closed loops, such as a palletizer, that follow its actuated joints.
+
+The positions of all joints are q = phi(y) with those of the actuated joints y, by Newton steps along a way from a
+position where the loops are closed; qd = G yd and qdd = G ydd + dG/dt yd (``kernels.closed_loops.driven_motion``).
+
+A way begins at a position that is known, first of all near those at which the loops are said to be closed, and is
+followed in steps so short that none passes a singular position: the mechanism stays in its assembly mode.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from robot_dynamics_ros.control.arm.following_joints import Motion
+from robot_dynamics_ros.control.joints.continuous_joints import TURN, nearest
+from robot_dynamics_ros.control.joints.position_limits import PositionLimits
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError, LoopError, ModelError, SingularError
+from robot_dynamics_ros.model.closed_loops.loop_types import Coupling, LoopClosure
+from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.robot.loop_rank import units_of_constraints, units_of_velocities
+
+PARAMETER = 'loop_tolerance'
+CLOSED = 1e-7
+"""rad, or relative to the robot's characteristic length: loops are closed where this was left before the last Newton
+step, and about its square is left after it."""
+STEPS, MOST_STEPS = 3, 9
+"""Newton steps for one step of the way: of these the first is usual."""
+LONGEST = 0.02
+"""Longest step of an actuated joint along the way, in the same units."""
+FARTHEST = 1000
+"""Most steps of a way."""
+NEAREST = 0.03
+"""Share of a constraint's effect, relative to the one at home, below which a position is singular.
+
+It is about in proportion to the distance from a singular position, so that no step of a way passes one.
+"""
+ROOM = 0.03
+"""Distance of two states, in the same units, in which no actuated joint is too fast."""
+FASTEST = 5.0
+"""rad/s, or m/s: velocity limit of a joint for which none is known."""
+SECOND = 1e9
+
+
+class Solution(NamedTuple):
+    """A position with closed loops."""
+
+    y: np.ndarray  # (m,) rad, m          of the actuated joints, without a turn from where the way began
+    q: np.ndarray  # (nq,) rad, m
+    G: np.ndarray  # (nv, m)
+    distance: float  # from a singular position: 1 at home, 0 there
+    steps: int  # of Newton's method
+
+
+class ClosedMechanism:
+    """A mechanism whose actuated joints fix all others.
+
+    Parameters
+    ----------
+    robot : Robot
+        With its loops.
+    actuated : sequence of str
+        Joints with a motor, each of one coordinate.
+    tolerance : float
+        Largest distance of a measured position of another joint from the one that closes the loops, rad or m.
+
+    Attributes
+    ----------
+    robot : Robot
+        As given.
+    measured : Solution
+        Where the arm was measured last, else ``home``.
+
+    Raises
+    ------
+    ModelError
+        Where these joints do not fix the others, and where they are singular, or loops cannot be closed, near the
+        stated positions.
+    """
+
+    def __init__(self, robot: Robot, actuated: Sequence[str], tolerance: float = math.inf):
+        self.robot, self._tolerance, model = robot, tolerance, robot.model
+        names = [model.joint_of_velocity(k) for k in range(robot.nv)]
+        self.places = np.array([k for k, name in enumerate(names) if name in actuated], np.intp)
+        self.joint_names = tuple(names[k] for k in self.places)
+        self.couplings: tuple[Coupling, ...] = ()
+        self._held = _held(robot, self.joint_names)
+        arrays = self._held.model.arrays
+        m = len(self.places)
+        # the last constant couplings are those of actuated joints
+        self._constant = int((arrays.coupled[:, 3] == 0).sum())
+        self._own = slice(self._constant - m, self._constant)
+        self._coordinates, self._rows = arrays.coupled[-m:, 1], slice(arrays.constraints - m, arrays.constraints)
+        self._units = units_of_constraints(self._held.model)
+        self._unit = units_of_velocities(model)[self.places]
+        self._turn = np.where(robot.continuous_joints[self.places], TURN, 0.0)
+        self._turns = bool(self._turn.any())
+        limits = robot.limits.velocity[self.places]
+        self._fastest = np.where(np.isfinite(limits) & (limits > 0.0), limits, FASTEST)
+        passive = [name for name in names if name not in actuated and names.count(name) == 1]
+        self.followers = tuple(passive)
+        self._follower_coordinates = np.array(
+            [next(k for k in range(robot.nq) if model.joint_of_coordinate(k) == name) for name in passive], np.intp
+        )
+        kinds = dict(zip(model.joint_names, model.joint_kinds, strict=True))
+        self._follower_turn = np.array([TURN if kinds[name] == 'revolute' else 0.0 for name in passive])
+        self.alone = np.ones(m, bool)
+        self.constant_G = np.zeros((robot.nv, m))
+        self.constant_G[self.places, np.arange(m)] = 1.0
+        self._springs = bool(len(model.arrays.sprung)) or model.arrays.has_springs
+        self._zero = np.zeros(arrays.constraints)
+        self._stamp: int | None = None
+        self._gap = 0.0
+        self._found: Solution | None = None
+        self.measured = self._last = self.at_home = self._at_home()
+        self.home = self.measured.y
+
+    def motion(self, y, yd=None, ydd=None) -> Motion:
+        """Return the motion of all joints at y (..., m); LoopError or SingularError names a loop that does not close.
+
+        Single positions begin their way where the arm was measured last, those of a batch also at the one before.
+        """
+        y = np.asarray(y, float)
+        if y.ndim > 1:
+            return self._motions(y, yd, ydd)
+        found = self._at(y)
+        if yd is None and ydd is None:
+            return Motion(found.q, None, None, found.G)
+        rates, accelerations = (self._of_constraints(it) for it in (yd, ydd))
+        motion = self._held.driven_motion(found.q, rates, accelerations)
+        qd = None if yd is None else motion[self._constant]
+        return Motion(found.q, qd, motion[self._constant + 1], found.G)
+
+    def matrix_rate(self, y, yd) -> np.ndarray:
+        """Return dG/dt (..., nv, m), by the accelerations of the constraints for qd = G yd and each column of G."""
+        return self.rate_of(self.motion(y, yd))
+
+    def rate_of(self, motion: Motion) -> np.ndarray:
+        """Return dG/dt (..., nv, m) of a motion."""
+        q, zero = motion.q[..., None, :], np.zeros(self.robot.nv)
+        columns, qd = np.swapaxes(motion.G, -1, -2), np.asarray(motion.qd)[..., None, :]
+        # dJ/dt(qd) g = (B(qd + g) - B(qd - g)) / 4,  B(u) = dJ/dt(u) u
+        ahead, behind = (self._held.loop_accelerations(q, qd + sign * columns, zero) for sign in (1.0, -1.0))
+        # J dG/dt = -dJ/dt G
+        found = self._held.driven_motion(q, self._zero, -0.25 * (ahead - behind))[..., self._constant + 1, :]
+        return np.swapaxes(found, -1, -2)
+
+    def spring_torque(self, motion: Motion) -> np.ndarray | None:
+        """Return the torques (..., nv; N m, N) of springs and dampers, None where there are none."""
+        if not self._springs:
+            return None
+        return self.robot.spring_torque(motion.q, np.zeros(self.robot.nv) if motion.qd is None else motion.qd)
+
+    def velocities(self, yd) -> tuple[np.ndarray, np.ndarray]:
+        """Return G yd (..., nv) and G (nv, m) where the arm was measured last."""
+        G = self.measured.G
+        return np.asarray(yd, float) @ G.T, G
+
+    def check(self, y, positions, stamp: int, limits: PositionLimits | None = None) -> None:
+        """Close the loops at measured positions y (m) of the time ``stamp`` (ns), and compare those of ``followers``.
+
+        LoopError names the loop that does not close, that would need actuated joints faster than they are, or with
+        which measured ``positions`` (rad, m; NaN: not measured) disagree; SingularError likewise.
+        """
+        if self._stamp is not None:
+            self._gap = max(self._gap, (stamp - self._stamp) / SECOND) if stamp > self._stamp else math.inf
+        reach = math.inf if self._stamp is None else self._gap
+        self._stamp = stamp
+        before = self.measured
+        moved = np.abs(nearest(y - before.y, self._turn))
+        fast = moved / self._unit > ROOM + 2.0 * self._fastest * reach / self._unit
+        if fast.any():
+            k = int(np.argmax(fast))
+            name = self.joint_names[k]
+            raise LoopError(
+                f'{self._loop_of(name)}: joint {name!r} is {moved[k]:.3g} rad or m from where the loops were closed '
+                'last, farther than it can have moved'
+            )
+        found = self._at(y)
+        off = nearest(positions - found.q[self._follower_coordinates], self._follower_turn)
+        wrong = np.abs(off) > self._tolerance
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            name, closed = self.followers[k], found.q[self._follower_coordinates[k]]
+            raise LoopError(
+                f'{self._loop_of(name)}: joint {name!r} is at {positions[k]:.4g} rad or m, and the loop is closed with '
+                f'{closed:.4g}: more than {PARAMETER} ({self._tolerance:g}) away'
+            )
+        self._found = found
+
+    def measure(self, y, positions) -> None:
+        """Begin at the positions that were checked last."""
+        if self._found is not None:
+            self.measured, self._gap = self._found, 0.0
+
+    def _at(self, y: np.ndarray) -> Solution:
+        """Return the solution at y (m)."""
+        for known in (self.measured, self._last):
+            if known.y.tolist() == y.tolist():
+                return known
+        begin = min((self.measured, self._last), key=lambda it: self._distance(it.y, y))
+        *_, self._last = self.way(begin, y)
+        return self._last
+
+    def _motions(self, y: np.ndarray, yd, ydd) -> Motion:
+        """Return the motions of a batch of positions (..., m)."""
+        rows, before = y.reshape(-1, y.shape[-1]), self.measured
+        found = []
+        for row in rows:
+            *_, before = self.way(min((self.measured, before), key=lambda it: self._distance(it.y, row)), row)
+            found.append(before)
+        return self.moving(found, y.shape[:-1], yd, ydd)
+
+    def moving(self, found: Sequence[Solution], shape: tuple[int, ...], yd=None, ydd=None) -> Motion:
+        """Return the motion of all joints at solutions, a batch of ``shape``."""
+        q = np.array([it.q for it in found]).reshape(*shape, self.robot.nq)
+        G = np.array([it.G for it in found]).reshape(*shape, *self.measured.G.shape)
+        if yd is None and ydd is None:
+            return Motion(q, None, None, G)
+        rates, accelerations = (self._of_constraints(it) for it in (yd, ydd))
+        motion = self._held.driven_motion(q, rates, accelerations)
+        return Motion(q, None if yd is None else motion[..., self._constant, :], motion[..., self._constant + 1, :], G)
+
+    def way(self, begin: Solution, y: np.ndarray) -> Iterator[Solution]:
+        """Yield the solutions on the way from another one to y (m); errors as of ``motion`` where it ends."""
+        distance = nearest(y - begin.y, self._turn) if self._turns else y - begin.y
+        steps = float(np.abs(distance / self._unit).max()) / LONGEST
+        if not steps <= FARTHEST:
+            raise ArgumentError(f'q: expected finite positions within reach, got {y.tolist()}')
+        count = max(1, math.ceil(steps))
+        found = begin
+        for k in range(1, count):
+            found = self._closed(found.q, begin.y + k / count * distance)
+            yield found
+        yield self._closed(found.q, begin.y + distance if self._turns else y)
+
+    def _closed(self, q: np.ndarray, y: np.ndarray) -> Solution:
+        """Return the solution at y (m) near the position q (nq) of another one."""
+        change, nq = self._of_constraints(y), self.robot.nq
+        rows = nq + len(change)
+        left = self._zero
+        for count in range(1, MOST_STEPS + 1):
+            try:
+                closing = self._held.closing_step(q, change)
+            except DynamicsError:
+                break
+            q = closing[:nq]
+            if count < STEPS:
+                continue
+            left = np.abs(closing[nq:rows] / self._units)
+            if left.max() <= CLOSED:
+                return self._solution(np.array(y), q, closing[rows:], count)
+        worst = self._held.model.loops.constraint_names[int(np.argmax(left))]
+        raise LoopError(f'{worst} cannot be closed with {self._said(y)}')
+
+    def _solution(self, y: np.ndarray, q: np.ndarray, shares: np.ndarray, steps: int) -> Solution:
+        """Return the solution of these positions; SingularError where the actuated joints do not fix the others."""
+        relative = shares[self._independent] / self._home_shares
+        least = float(relative.min())
+        if not least >= NEAREST * NEAREST:
+            worst = self._independent[int(np.argmin(relative))] - self._rows.start
+            names = self._held.model.loops.constraint_names
+            where = self._loop_of(self.joint_names[worst]) if worst >= 0 else names[worst + self._rows.start]
+            raise SingularError(
+                f'{where}: the mechanism is at a singular position, or near it, with {self._said(y)}: the actuated '
+                'joints do not fix the others there'
+            )
+        motion = self._held.driven_motion(q, self._zero, self._zero)
+        return Solution(y, q, np.ascontiguousarray(motion[self._own].T), math.sqrt(least), steps)
+
+    def _at_home(self) -> Solution:
+        """Return the solution at the positions near which the loops are closed."""
+        robot, near = self.robot, self.robot.neutral()
+        for joint, position in robot.loops.near.items():
+            near[[robot.model.joint_of_coordinate(k) for k in range(robot.nq)].index(joint)] = position
+        try:
+            q = robot.close_loops(near).q
+        except LoopError as error:
+            raise ModelError(f'{robot.name}: {error}; state positions near which its loops are closed (near)') from None
+        mobility = int(robot.mobility(q))
+        if mobility != len(self.places):
+            passive = ', '.join(self.followers)
+            raise ModelError(
+                f'{robot.name}: {len(self.places)} joints are actuated ({", ".join(self.joint_names)}), and the loops '
+                f'leave {mobility} independent motions; the other joints are {passive}. If that is a singular '
+                'position, state others near which loops are closed (near)'
+            )
+        y = q[self._coordinates]
+        shares = self._held.closing_step(q, self._of_constraints(y))[robot.nq + len(self._zero) :]
+        if not (shares[self._rows] > 0.0).all():
+            name = self.joint_names[int(np.argmin(shares[self._rows]))]
+            raise ModelError(
+                f'{robot.name}: {self._loop_of(name)}: joint {name!r} and the other actuated ones do not fix the '
+                'joints at this singular position: state others near which loops are closed (near)'
+            )
+        self._independent = np.flatnonzero(shares)
+        self._home_shares = shares[self._independent]
+        return self._solution(y, q, shares, 0)
+
+    def _of_constraints(self, values) -> np.ndarray:
+        """Return values (..., m) of the actuated joints at their constraints, (..., constraints); zeros for None."""
+        if values is None:
+            return self._zero
+        values = np.asarray(values, float)
+        of_all = np.zeros((*values.shape[:-1], len(self._zero)))
+        of_all[..., self._rows] = values
+        return of_all
+
+    def _distance(self, y: np.ndarray, to: np.ndarray) -> float:
+        distance = nearest(to - y, self._turn) if self._turns else to - y
+        return float(np.abs(distance / self._unit).max())
+
+    def _said(self, y: np.ndarray) -> str:
+        return ', '.join(f'{name!r} at {value:.4g}' for name, value in zip(self.joint_names, y, strict=True))
+
+    def _loop_of(self, joint: str) -> str:
+        """Return the name of a loop that ``joint`` is in, for messages."""
+        model = self.robot.model
+        for closure in model.loops.closures:
+            if joint in _joints_of(model, closure):
+                return f'loop {closure.name!r}'
+        for coupling in model.loops.couplings:
+            if joint in (coupling.joint, coupling.other):
+                return f'coupling of joint {coupling.joint!r}'
+        return f'joint {joint!r}'
+
+
+def _held(robot: Robot, actuated: Sequence[str]) -> Robot:
+    """Return the robot with a constant coupling of each actuated joint; ModelError naming a joint that follows."""
+    loops = robot.loops
+    following = {coupling.joint: coupling.other for coupling in loops.couplings}
+    for name in actuated:
+        if name in following:
+            raise ModelError(
+                f'{robot.name}: joint {name!r} is actuated, and follows {following[name]!r}: state that as actuated, '
+                'or leave its coupling out'
+            )
+    constant = [Coupling(name, None, (0.0,)) for name in actuated]
+    return robot.with_loops([*loops.all, *constant], loops.gain, loops.tolerance)
+
+
+def _joints_of(model: Model, closure: LoopClosure) -> set[str]:
+    """Return the joints between both links of a closure."""
+    arrays, joints = model.arrays, set()
+    ends = [model.frame(str(link)).link for link in (closure.link_a, closure.link_b)]
+    while ends[0] != ends[1]:
+        side = 0 if ends[0] > ends[1] else 1
+        joints.add(model.joint_names[ends[side] - 1])
+        ends[side] = int(arrays.parent[ends[side]])
+    return joints

@@ -1,0 +1,69 @@
+"""Joints that follow the driven joints of a robot: what each way of following computes."""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from robot_dynamics_ros.control.joints.position_limits import PositionLimits
+from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
+
+
+class Motion(NamedTuple):
+    """A motion of all n joints, and how it follows from that of the m driven ones: qd = G yd."""
+
+    q: np.ndarray  # (..., nq) rad, m
+    qd: np.ndarray | None  # (..., n) rad/s, m/s; None where no velocities were given
+    qdd: np.ndarray | None  # (..., n) rad/s^2, m/s^2; None where it is zero for driven joints without acceleration
+    G: np.ndarray  # (..., n, m)
+
+
+class FollowingJoints(Protocol):
+    """How all joints follow the driven ones, whose positions are y (m).
+
+    Attributes
+    ----------
+    places : ndarray of int, (m,)
+        Indices of the velocities of driven joints.
+    followers : tuple of str
+        Joints whose positions may be measured.
+    couplings : tuple of Coupling
+        Those of mimic joints.
+    alone : ndarray of bool, (m,)
+        Driven joints that nothing follows.
+    constant_G : ndarray, (n, m)
+        Of G what is the same at all positions.
+    home : ndarray, (m,)
+        A position of the driven joints at which the others can follow, rad, m.
+    """
+
+    places: np.ndarray
+    followers: tuple[str, ...]
+    couplings: tuple[Coupling, ...]
+    alone: np.ndarray
+    constant_G: np.ndarray
+    home: np.ndarray
+
+    def motion(self, y, yd=None, ydd=None) -> Motion:
+        """Return the motion of all joints at y (..., m), for velocities and accelerations of the driven joints."""
+
+    def matrix_rate(self, y, yd) -> np.ndarray | None:
+        """Return dG/dt (..., n, m) at y and yd, None where G is constant."""
+
+    def spring_torque(self, motion: Motion) -> np.ndarray | None:
+        """Return the torques (..., n) of springs and dampers of closures, None where there are none."""
+
+    def velocities(self, yd) -> tuple[np.ndarray, np.ndarray]:
+        """Return G yd (..., n) and G (n, m) where the arm was measured last."""
+
+
+class MeasuredJoints(FollowingJoints, Protocol):
+    """How all joints follow the driven ones, by joint states."""
+
+    def check(self, y, positions, stamp: int, limits: PositionLimits | None = None) -> None:
+        """Check measured positions y (m) and those of followers (rad, m; NaN: not measured) of ``stamp`` (ns).
+
+        DynamicsError names the joint or loop that is wrong. ``limits`` are those of all joints.
+        """
+
+    def measure(self, y, positions) -> None:
+        """Use the positions of a state that was checked last."""

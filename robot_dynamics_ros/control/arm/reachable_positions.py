@@ -1,0 +1,91 @@
+"""Positions of a mechanism that are searched for what is largest or smallest anywhere.
+
+A position that the actuated joints cannot have counts as the last one on the way to it. So a search over the position
+limits finds what occurs where the loops close.
+"""
+
+from contextlib import suppress
+from functools import lru_cache
+
+import numpy as np
+
+from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism, Solution
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following_joints import Motion
+from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
+from robot_dynamics_ros.errors import LoopError, SingularError
+from robot_dynamics_ros.robot import Robot
+
+PLACES = 512
+"""Positions, spread over the ranges of the joints, at which ways begin."""
+WIDE = np.pi
+"""rad, m: range to either side of a joint without limits, and the largest one."""
+
+
+def within_reach(robot: Robot | DrivenRobot) -> Robot | DrivenRobot:
+    """Return a robot for searches over positions, those of a mechanism as in ``ReachablePositions``."""
+    if isinstance(robot, DrivenRobot) and isinstance(robot.following, ClosedMechanism):
+        return DrivenRobot(robot.robot, _reachable(robot.following))
+    return robot
+
+
+@lru_cache(maxsize=4)
+def _reachable(mechanism: ClosedMechanism) -> 'ReachablePositions':
+    return ReachablePositions(mechanism)
+
+
+class ReachablePositions:
+    """How all joints of a mechanism follow, for batches of positions.
+
+    Attributes are those of ``mechanism``, see ``FollowingJoints``.
+    """
+
+    def __init__(self, mechanism: ClosedMechanism):
+        """Go to positions all over the ranges of the actuated joints, each time from the nearest known one."""
+        self._mechanism = mechanism
+        self.places, self.followers, self.couplings = mechanism.places, mechanism.followers, mechanism.couplings
+        self.alone, self.constant_G, self.home = mechanism.alone, mechanism.constant_G, mechanism.home
+        self._known = [mechanism.at_home]
+        self._y = mechanism.home[None]
+        self._last: tuple[bytes, list[Solution]] = (b'', [])
+        lower, upper = (np.array(limit[self.places]) for limit in mechanism.robot.limits[:2])
+        with np.errstate(over='ignore', invalid='ignore'):
+            wide = ~(upper - lower <= 2.0 * WIDE)
+        lower[wide], upper[wide] = -WIDE, WIDE
+        left = lower + low_discrepancy(PLACES, len(lower)) * (upper - lower)
+        far = np.full(len(left), np.inf)
+        while len(left):
+            far = np.minimum(far, np.abs(left - self._y[-1]).max(axis=1))
+            k = int(np.argmin(far))
+            found = self._towards(left[k])
+            self._known.append(found)
+            self._y = np.concatenate([self._y, found.y[None]])
+            left, far = np.delete(left, k, axis=0), np.delete(far, k)
+
+    def motion(self, y, yd=None, ydd=None) -> Motion:
+        """Return the motion of all joints at y (..., m), or at the last positions on the ways there."""
+        y = np.asarray(y, float)
+        if self._last[0] != y.tobytes():
+            self._last = y.tobytes(), [self._towards(row) for row in y.reshape(-1, y.shape[-1])]
+        return self._mechanism.moving(self._last[1], y.shape[:-1], yd, ydd)
+
+    def matrix_rate(self, y, yd) -> np.ndarray:
+        """Return dG/dt (..., nv, m) there."""
+        return self._mechanism.rate_of(self.motion(y, yd))
+
+    def spring_torque(self, motion: Motion) -> np.ndarray | None:
+        """Return the torques (..., nv; N m, N) of springs and dampers, None where there are none."""
+        return self._mechanism.spring_torque(motion)
+
+    def velocities(self, yd) -> tuple[np.ndarray, np.ndarray]:
+        """Return G yd (..., nv) and G (nv, m) at home."""
+        G = self._known[0].G
+        return np.asarray(yd, float) @ G.T, G
+
+    def _towards(self, y: np.ndarray) -> Solution:
+        """Return the last solution on the way to y (m) from the nearest known one."""
+        last = begin = self._known[int(np.argmin(np.abs(self._y - y).max(axis=1)))]
+        with suppress(LoopError, SingularError):
+            for last in self._mechanism.way(begin, y):  # noqa: B007 - where the way ends
+                pass
+        return last

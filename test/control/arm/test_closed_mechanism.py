@@ -1,0 +1,397 @@
+"""Mechanisms with closed loops in the coordinates of their actuated joints: torques, ways, and what is refused."""
+
+from functools import cache
+
+from support.robots import mechanisms
+from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED, Mechanism
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Coupling, Payload
+from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.reachable_positions import within_reach
+from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
+from robot_dynamics_ros.errors import DynamicsError, LoopError, ModelError, SingularError
+
+ARMS = tuple(f'arm {k} joint' for k in range(3))
+PISTONS = tuple(f'piston {k} joint' for k in range(6))
+ACTUATED = {
+    'palletizer': PALLETIZER_ACTUATED,
+    'four-bar, revolute': ('crank joint',),
+    'parallelogram': ('crank joint',),
+    'gears': ('first joint', 'free end joint'),
+    'delta': ARMS,
+    'delta of parallelograms': ARMS,
+    'Stewart platform': PISTONS,
+    'Stewart platform on a leg': PISTONS,
+}
+NAMES = pytest.mark.parametrize('name', ACTUATED)
+OF_ONE_AXIS = [name for name in ACTUATED if 'Stewart' not in name and name != 'delta']
+"""Mechanisms whose joints have one coordinate each."""
+SECOND = 1_000_000_000
+
+
+def start_of(mechanism: Mechanism) -> dict[str, float]:
+    """Return the positions where the loops are closed, of the joints of one coordinate."""
+    robot = mechanism.robot
+    names = [robot.model.joint_of_coordinate(k) for k in range(robot.nq)]
+    return {name: float(x) for name, x in zip(names, mechanism.q, strict=True) if names.count(name) == 1}
+
+
+def closed(name: str, tolerance: float = 0.05, mechanism: Mechanism | None = None) -> DrivenRobot:
+    mechanism = mechanism or MECHANISMS[name]
+    robot = mechanism.robot.with_loops(mechanism.loops, actuated=ACTUATED[name], near=start_of(mechanism))
+    return DrivenRobot(robot.with_loops([]), ClosedMechanism(robot, robot.loops.actuated, tolerance))
+
+
+@cache
+def arm(name: str) -> DrivenRobot:
+    return closed(name)
+
+
+def states(name: str, count: int = 5):
+    """Yield y, yd and ydd near the start."""
+    rng, home = np.random.default_rng(3), arm(name).following.home
+    for _ in range(count):
+        yield home + rng.uniform(-0.05, 0.05, len(home)), *rng.uniform(-1.0, 1.0, (2, len(home)))
+
+
+def whole(name: str):
+    """Return the robot with its loops."""
+    return arm(name).following.robot
+
+
+@NAMES
+def test_joints_are_the_actuated_ones(name):
+    assert set(arm(name).joint_names) == set(ACTUATED[name])
+    assert arm(name).nv == arm(name).nq == len(ACTUATED[name]) == MECHANISMS[name].mobility
+
+
+@NAMES
+def test_loops_are_closed_and_stay_closed_in_the_motion(name):
+    robot = whole(name)
+    for y, yd, ydd in states(name):
+        motion = arm(name).following.motion(y, yd, ydd)
+        assert np.abs(robot.loop_errors(motion.q)).max() < 1e-12
+        assert np.abs(robot.loop_rates(motion.q, motion.qd)).max() < 1e-12
+        assert np.abs(robot.loop_accelerations(motion.q, motion.qd, motion.qdd)).max() < 1e-11
+        places = arm(name).following.places
+        np.testing.assert_allclose(motion.qd[places], yd, atol=1e-12)
+        np.testing.assert_allclose(motion.qdd[places], ydd, atol=1e-11)
+
+
+@NAMES
+def test_torques_are_the_actuated_ones_of_the_motion(name):
+    """The outside calculation: multipliers and a rank decision of their own, see ``robot.actuated_torques``."""
+    for y, yd, ydd in states(name):
+        motion = arm(name).following.motion(y, yd, ydd)
+        expected = whole(name).inverse_dynamics(*motion[:3], actuated=list(arm(name).joint_names))
+        expected = expected[arm(name).following.places]
+        found = arm(name).inverse_dynamics(y, yd, ydd)
+        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10 * np.abs(expected).max())
+        terms = arm(name).bias_torque(y, yd) + arm(name).inertia_torque(y, ydd)
+        np.testing.assert_allclose(terms, found, rtol=1e-10, atol=1e-10 * np.abs(expected).max())
+        terms = arm(name).gravity_torque(y) + arm(name).coriolis_torque(y, yd)
+        np.testing.assert_allclose(terms, arm(name).bias_torque(y, yd), rtol=1e-10, atol=1e-9)
+
+
+@NAMES
+def test_gravity_torques_are_the_gradient_of_the_potential_energy(name):
+    robot, h = whole(name), 1e-4
+    for y, _, _ in states(name, 2):
+        ahead, behind, far, farther = (
+            np.array([robot.potential_energy(arm(name).positions(y + k * h * e)) for e in np.eye(len(y))])
+            for k in (1.0, -1.0, 2.0, -2.0)
+        )
+        gradient = (8.0 * (ahead - behind) - (far - farther)) / (12.0 * h)
+        np.testing.assert_allclose(arm(name).gravity_torque(y), gradient, rtol=1e-8, atol=1e-8 * np.abs(gradient).max())
+
+
+@NAMES
+def test_the_kinetic_energy_is_that_of_all_links(name):
+    for y, yd, _ in states(name, 2):
+        motion = arm(name).following.motion(y, yd)
+        energy = 0.5 * yd @ arm(name).mass_matrix(y) @ yd
+        assert energy == pytest.approx(float(whole(name).kinetic_energy(motion.q, motion.qd)), rel=1e-11)
+
+
+@NAMES
+def test_accelerations_invert_torques(name):
+    for y, yd, ydd in states(name, 2):
+        tau = arm(name).inverse_dynamics(y, yd, ydd)
+        np.testing.assert_allclose(arm(name).forward_dynamics(y, yd, tau), ydd, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize('name', OF_ONE_AXIS)
+def test_the_coriolis_matrix_has_the_coriolis_torque_and_the_derivative_of_the_mass_matrix(name):
+    h = 1e-5
+    for y, yd, _ in states(name, 2):
+        C = arm(name).coriolis_matrix(y, yd)
+        np.testing.assert_allclose(C @ yd, arm(name).coriolis_torque(y, yd), rtol=1e-9, atol=1e-10)
+        change = (arm(name).mass_matrix(y + h * yd) - arm(name).mass_matrix(y - h * yd)) / (2.0 * h)
+        np.testing.assert_allclose(C + C.T, change, rtol=1e-6, atol=1e-7 * np.abs(arm(name).mass_matrix(y)).max())
+
+
+@NAMES
+def test_batches_have_the_results_of_their_states(name):
+    y, yd, ydd = (np.array(rows) for rows in zip(*states(name), strict=True))
+    for quantity, vectors in (
+        ('gravity_torque', ()), ('bias_torque', (yd,)), ('coriolis_torque', (yd,)), ('inertia_torque', (ydd,)),
+        ('inverse_dynamics', (yd, ydd)), ('mass_matrix', ()),
+    ):  # fmt: skip
+        found = getattr(arm(name), quantity)(y, *vectors)
+        for k in range(len(y)):
+            single = getattr(arm(name), quantity)(y[k], *(it[k] for it in vectors))
+            np.testing.assert_allclose(found[k], single, rtol=1e-9, atol=1e-9 * (1.0 + np.abs(single).max()))
+            out = np.empty_like(single)
+            assert getattr(arm(name), quantity)(y[k], *(it[k] for it in vectors), out=out) is out
+            np.testing.assert_allclose(out, single, rtol=1e-12, atol=1e-12)
+
+
+def test_a_jacobian_is_that_of_the_actuated_joints():
+    name, h = 'palletizer', 1e-6
+    y = arm(name).following.home + 0.05
+    J = arm(name).jacobian(y, 'tool', 'local_world_aligned')
+    for k, e in enumerate(np.eye(4)):
+        ahead, behind = (arm(name).link_pose(y + sign * h * e, 'tool')[:3, 3] for sign in (1.0, -1.0))
+        np.testing.assert_allclose(J[3:, k], (ahead - behind) / (2.0 * h), atol=1e-8)
+    # the wrist stays level
+    assert np.abs(J[:2]).max() < 1e-12
+
+
+def test_payload_and_gravity_are_those_of_the_whole_robot():
+    name, payload = 'palletizer', Payload(20.0, (0.0, 0.0, -0.2))
+    loaded = arm(name).with_payload(payload, 'tool').with_gravity((1.0, 0.0, -9.0))
+    robot = whole(name).with_payload(payload, 'tool').with_gravity((1.0, 0.0, -9.0))
+    y = arm(name).following.home
+    q = arm(name).positions(y)
+    zero = np.zeros(robot.nv)
+    expected = robot.inverse_dynamics(q, zero, zero, actuated=list(arm(name).joint_names))[arm(name).following.places]
+    np.testing.assert_allclose(loaded.gravity_torque(y), expected, rtol=1e-10, atol=1e-9)
+    assert loaded.payloads.keys() == {'tool'}
+
+
+def test_springs_of_closures_act():
+    mechanism = MECHANISMS['four-bar, revolute']
+    robot = mechanism.robot
+    (pin,) = robot.loops.closures
+    sprung = robot.with_loops(
+        [type(pin)(pin.name, pin.link_a, pin.pose_a, pin.link_b, pin.pose_b, 'revolute', 3.0, 0.2, 0.1)],
+        near=start_of(mechanism),
+    )
+    found = DrivenRobot(sprung.with_loops([]), ClosedMechanism(sprung, ['crank joint']))
+    y, yd, ydd = np.array([1.2]), np.array([0.7]), np.array([-0.4])
+    motion = found.following.motion(y, yd, ydd)
+    expected = sprung.inverse_dynamics(*motion[:3], actuated=['crank joint'])[0]
+    assert found.inverse_dynamics(y, yd, ydd)[0] == pytest.approx(expected, rel=1e-10)
+    assert found.bias_torque(y, yd)[0] != pytest.approx(arm('four-bar, revolute').bias_torque(y, yd)[0], rel=1e-3)
+
+
+def test_friction_of_other_joints_counts_where_the_arm_was_measured():
+    name = 'palletizer'
+    viscous = np.linspace(1.0, 2.0, 10)
+    rubbing = DrivenRobot(arm(name).robot.with_friction(viscous=viscous), closed(name).following)
+    y, yd = rubbing.following.home + 0.01, np.array([0.3, -0.2, 0.5, 1.0])
+    rubbing.following.check(y, np.full(len(rubbing.followers), np.nan), SECOND)
+    rubbing.following.measure(y, None)
+    G = rubbing.following.motion(y).G
+    np.testing.assert_allclose(rubbing.friction_torque(yd), G.T @ (viscous * (G @ yd)), rtol=1e-9)
+    np.testing.assert_array_equal(rubbing.friction.viscous, viscous[rubbing.following.places])
+
+
+# Ways
+
+
+def test_a_way_ends_at_a_singular_position_and_names_the_loop():
+    """The parallelogram is flat at 0, where it could become one with crossed sides."""
+    flat = closed('parallelogram')
+    with pytest.raises(SingularError, match=r"^loop 'closing': .*'crank joint'"):
+        flat.gravity_torque([-0.8])
+    np.testing.assert_allclose(flat.positions([0.4])[[0, 2]], [0.4, 0.4], atol=1e-12)
+
+
+@pytest.mark.parametrize('step', [0.001, 0.01, 0.019])
+def test_no_step_passes_a_singular_position(step):
+    flat = closed('parallelogram')
+    nothing = np.full(2, np.nan)
+    with pytest.raises(SingularError):
+        for k in range(round(1.7 / step)):
+            y = np.array([0.8 - k * step])
+            flat.following.check(y, nothing, k * SECOND)
+            flat.following.measure(y, nothing)
+    assert 0.0 < flat.following.measured.y[0] < 0.2
+
+
+def test_a_way_out_of_reach_ends_with_the_name_of_the_loop():
+    # the crank of a triple rocker does not turn fully
+    short = mechanisms.four_bar('revolute', (0.5, 0.3, 0.2, 0.3), (1.0, -1.3, 1.8))
+    robot = short.robot.with_loops(short.loops, near=start_of(short))
+    found = DrivenRobot(robot.with_loops([]), ClosedMechanism(robot, ['crank joint']))
+    with pytest.raises((LoopError, SingularError), match=r"^loop 'closing'"):
+        found.gravity_torque([3.0])
+
+
+def test_a_mechanism_stays_in_its_assembly_mode_through_the_workspace():
+    """A four-bar linkage whose crank turns fully has two positions of the rocker for each; one belongs to each mode."""
+    crank = closed('four-bar, revolute')
+    for y in np.arange(0.0, 40.0, 0.37):
+        q = crank.positions([y])
+        ground, length = mechanisms.FOUR_BAR[0], mechanisms.FOUR_BAR[1]
+        tip = length * np.array([np.cos(y), np.sin(y)])
+        rocker = np.array([np.cos(q[2]), np.sin(q[2])])
+        # the rocker's end is always on the same side of the line from the crank's end to its own hinge
+        across = np.cross([*(np.array([ground, 0.0]) - tip), 0.0], [*rocker, 0.0])[2]
+        assert across > 0.01, y
+
+
+def test_positions_that_are_no_numbers_are_refused():
+    with pytest.raises(DynamicsError, match='finite'):
+        arm('palletizer').gravity_torque([0.0, np.nan, 0.0, 0.0])
+
+
+# Measured states
+
+
+def seen(robot: DrivenRobot, y, stamp: float, **positions: float) -> None:
+    """Let the robot see a state, with measured ``positions`` of other joints by their first words."""
+    measured = np.full(len(robot.followers), np.nan)
+    for word, position in positions.items():
+        measured[robot.followers.index(f'{word.replace("_", " ")} joint')] = position
+    robot.following.check(np.asarray(y, float), measured, round(stamp * SECOND))
+    robot.following.measure(y, measured)
+
+
+def test_an_encoder_that_jumps_is_refused_until_it_is_back():
+    robot = closed('palletizer')
+    home = robot.following.home
+    for k in range(5):
+        seen(robot, home + 0.001 * k, 0.002 * k)
+    jumped = home + 0.004
+    jumped[1] += np.radians(5.0)
+    for k in range(5, 500):
+        with pytest.raises(LoopError, match=r"^loop 'lever rod': joint 'upper arm joint' is 0.08"):
+            seen(robot, jumped, 0.002 * k)
+        np.testing.assert_array_equal(robot.following.measured.y, home + 0.004)
+    seen(robot, home + 0.005, 1.0)
+    np.testing.assert_array_equal(robot.following.measured.y, home + 0.005)
+
+
+def test_an_arm_that_moved_while_no_states_came_is_followed():
+    robot = closed('palletizer')
+    seen(robot, robot.following.home, 0.0)
+    seen(robot, robot.following.home + 0.3, 1.0)
+    assert robot.following.measured.steps > 0
+    # and on a clock that went back
+    seen(robot, robot.following.home, 0.5)
+
+
+def test_measured_joints_that_fit_are_compared_and_others_refused_with_the_loop():
+    robot = closed('palletizer')
+    home = robot.following.home
+    q = dict(zip(robot.robot.joint_names, robot.positions(home), strict=True))
+    seen(robot, home, 0.0, forearm=q['forearm joint'] + 0.04, rod=q['rod joint'] + 2.0 * np.pi)
+    for word, loop in (('forearm', 'lever rod'), ('wrist', 'fore ties'), ('triangle', 'upper ties')):
+        wrong = {word: q[f'{word} joint'] - 0.06}
+        with pytest.raises(LoopError, match=f"^loop '{loop}': joint '{word} joint' is at"):
+            seen(robot, home, 0.002, **wrong)
+    seen(robot, home, 0.004, forearm=q['forearm joint'])
+
+
+def test_an_arm_in_the_other_assembly_mode_is_refused_where_another_joint_is_measured():
+    robot = closed('four-bar, revolute')
+    y = robot.following.home
+    tip = mechanisms.FOUR_BAR[1] * np.array([np.cos(y[0]), np.sin(y[0])])
+    to_hinge = np.arctan2(-tip[1], mechanisms.FOUR_BAR[0] - tip[0])
+    rocker = robot.positions(y)[2]
+    mirrored = 2.0 * to_hinge - rocker  # about the line between both ends
+    seen(robot, y, 0.0, rocker=rocker)
+    with pytest.raises(LoopError, match=r"^loop 'closing': joint 'rocker joint'"):
+        seen(robot, y, 0.002, rocker=mirrored)
+
+
+def test_a_state_that_is_rejected_afterwards_changes_nothing():
+    robot = closed('palletizer')
+    home = robot.following.home
+    seen(robot, home, 0.0)
+    robot.following.check(home + 0.01, np.full(len(robot.followers), np.nan), SECOND // 500)
+    np.testing.assert_array_equal(robot.following.measured.y, home)
+
+
+def test_turns_of_a_continuous_joint_are_followed():
+    robot = closed('palletizer')
+    home = robot.following.home.copy()
+    for k, tool in enumerate((3.0, 3.14, 3.16 - 2.0 * np.pi, 3.3 - 2.0 * np.pi)):
+        seen(robot, [*home[:3], tool], 10.0 * k)
+    assert robot.following.measured.y[3] == pytest.approx(3.3)
+    expected = arm('palletizer').gravity_torque([*home[:3], 3.3])
+    np.testing.assert_allclose(robot.gravity_torque([*home[:3], 3.3 - 2.0 * np.pi]), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_noise_of_encoders_at_500_hz_is_followed_through_the_workspace():
+    robot, rng = closed('palletizer'), np.random.default_rng(5)
+    home, nothing = robot.following.home, np.full(6, np.nan)
+    before = None
+    for k in range(2000):
+        t = 0.002 * k
+        y = home + np.array([1.5, 0.6, 0.4, 2.0]) * np.sin(np.array([1.0, 2.0, 2.5, 1.5]) * t)
+        y += rng.uniform(-5e-5, 5e-5, 4)
+        robot.following.check(y, nothing, 2_000_000 * k)
+        robot.following.measure(y, nothing)
+        q = robot.positions(y)
+        assert np.abs(robot.following.robot.loop_errors(q)).max() < 1e-9
+        assert before is None or np.abs(q - before).max() < 0.03
+        before = q
+
+
+# Searches
+
+
+def test_a_search_ends_where_the_loops_do():
+    robot = closed('palletizer')
+    for k, y in enumerate((robot.following.home, robot.following.home + 0.3)):
+        near = within_reach(robot).gravity_torque(y[None])
+        np.testing.assert_allclose(near, robot.gravity_torque(y[None]), rtol=1e-8, atol=1e-7, err_msg=str(k))
+    far = np.array([[0.0, 1.4, 1.8, 0.0]])
+    with pytest.raises((LoopError, SingularError)):
+        robot.gravity_torque(far)
+    assert np.isfinite(within_reach(robot).gravity_torque(far)).all()
+
+
+def test_the_largest_torque_is_one_that_occurs():
+    robot = closed('four-bar, revolute')
+    found = largest_static_torque(robot)
+    around = np.abs([robot.gravity_torque([y])[0] for y in np.linspace(-np.pi, np.pi, 721)])
+    assert found.torque[0] == pytest.approx(around.max(), rel=1e-3)
+
+
+# What is refused
+
+
+REFUSED = {
+    'too few': (['upper arm joint', 'lever joint'], '2 joints are actuated .* leave 4 independent motions'),
+    'too many': ([*PALLETIZER_ACTUATED, 'tie joint'], '5 joints are actuated'),
+    'not independent': (['column joint', 'upper arm joint', 'tie joint', 'tool joint'], 'do not fix the joints'),
+}
+
+
+@pytest.mark.parametrize(('actuated', 'said'), REFUSED.values(), ids=REFUSED)
+def test_actuated_joints_that_do_not_fix_the_others_are_refused(actuated, said):
+    mechanism = MECHANISMS['palletizer']
+    robot = mechanism.robot.with_loops(mechanism.loops, near=start_of(mechanism))
+    with pytest.raises(ModelError, match=said):
+        ClosedMechanism(robot, actuated)
+
+
+def test_a_start_that_is_singular_or_open_is_refused():
+    with pytest.raises(ModelError, match=r'parallelogram: .* near'):
+        ClosedMechanism(MECHANISMS['parallelogram'].robot, ['crank joint'])
+    with pytest.raises(ModelError, match=r"loop 'wrist .*near"):
+        ClosedMechanism(MECHANISMS['delta of parallelograms'].robot, ARMS)
+
+
+def test_an_actuated_joint_that_follows_another_is_refused():
+    robot = MECHANISMS['gears'].open.with_loops([Coupling('second joint', 'first joint', (0.1, -2.0))])
+    with pytest.raises(ModelError, match="joint 'second joint' is actuated, and follows 'first joint'"):
+        ClosedMechanism(robot, ['first joint', 'second joint', 'follower joint', 'free end joint'])
