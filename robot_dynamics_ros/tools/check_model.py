@@ -92,7 +92,7 @@ def _check_plant(robot: Robot | DrivenRobot) -> None:
         from robot_dynamics_ros.simulation.plant.mujoco_arm import MujocoArm  # noqa: PLC0415 - an extra of the package
     except ImportError:
         raise ArgumentError("it needs MuJoCo, which is not installed: pip install 'mujoco>=3.3'") from None
-    MujocoArm(robot, 1e-3, np.zeros(robot.nq))
+    MujocoArm(robot, 1e-3, robot.neutral())
 
 
 def report(robot: Robot | DrivenRobot, description: str, refusals: dict[str, str]) -> str:

@@ -110,6 +110,7 @@ class ClosedMechanism:
         self.constant_G = np.zeros((robot.nv, m))
         self.constant_G[self.places, np.arange(m)] = 1.0
         self._springs = bool(len(model.arrays.sprung)) or model.arrays.has_springs
+        self._in_loop = np.array([bool(self._loop_of(name)) for name in self.joint_names])
         self._zero = np.zeros(arrays.constraints)
         self._stamp: int | None = None
         self._gap = 0.0
@@ -170,7 +171,7 @@ class ClosedMechanism:
         self._stamp = stamp
         before = self.measured
         moved = np.abs(nearest(y - before.y, self._turn))
-        fast = moved / self._unit > ROOM + 2.0 * self._fastest * reach / self._unit
+        fast = self._in_loop & (moved / self._unit > ROOM + 2.0 * self._fastest * reach / self._unit)
         if fast.any():
             k = int(np.argmax(fast))
             name = self.joint_names[k]
@@ -316,7 +317,7 @@ class ClosedMechanism:
         return ', '.join(f'{name!r} at {value:.4g}' for name, value in zip(self.joint_names, y, strict=True))
 
     def _loop_of(self, joint: str) -> str:
-        """Return the name of a loop that ``joint`` is in, for messages."""
+        """Return the name of a loop that ``joint`` is in, '' where it is in none."""
         model = self.robot.model
         for closure in model.loops.closures:
             if joint in _joints_of(model, closure):
@@ -324,7 +325,7 @@ class ClosedMechanism:
         for coupling in model.loops.couplings:
             if joint in (coupling.joint, coupling.other):
                 return f'coupling of joint {coupling.joint!r}'
-        return f'joint {joint!r}'
+        return ''
 
 
 def _held(robot: Robot, actuated: Sequence[str]) -> Robot:

@@ -3,10 +3,12 @@
 import time
 from collections.abc import Sequence
 
+import numpy as np
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.guards.position_error import PositionError
 from robot_dynamics_ros.control.guards.state_gate import StateGate
@@ -156,7 +158,21 @@ class StateLoop(LifecycleTask):
             'age of states, ms': f'{1e3 * gate.age:.3f}',
             'last state, s ago': 'never' if age is None else f'{age:.3f}',
             'age limit, s': f'{gate.limit:g}',
+            **self._of_loops(),
             **self._payload_gravity.report(),
+        }
+
+    def _of_loops(self) -> dict[str, str]:
+        """Return how closed loops are, where the robot has some."""
+        robot = self._node.robot
+        mechanism = robot.following if isinstance(robot, DrivenRobot) else None
+        if not isinstance(mechanism, ClosedMechanism):
+            return {}
+        last = mechanism.measured
+        return {
+            'loops, largest residual, rad or m': f'{np.abs(mechanism.robot.loop_errors(last.q)).max():.3g}',
+            'loops, Newton steps': str(last.steps),
+            'loops, distance from a singular position (1: at home)': f'{last.distance:.3g}',
         }
 
     def _announce(self) -> None:

@@ -3,7 +3,7 @@
 from functools import cache
 
 from support.robots import mechanisms
-from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED, Mechanism
+from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED, actuated, start_of
 
 import numpy as np
 import pytest
@@ -33,17 +33,9 @@ OF_ONE_AXIS = [name for name in ACTUATED if 'Stewart' not in name and name != 'd
 SECOND = 1_000_000_000
 
 
-def start_of(mechanism: Mechanism) -> dict[str, float]:
-    """Return the positions where the loops are closed, of the joints of one coordinate."""
-    robot = mechanism.robot
-    names = [robot.model.joint_of_coordinate(k) for k in range(robot.nq)]
-    return {name: float(x) for name, x in zip(names, mechanism.q, strict=True) if names.count(name) == 1}
-
-
-def closed(name: str, tolerance: float = 0.05, mechanism: Mechanism | None = None) -> DrivenRobot:
-    mechanism = mechanism or MECHANISMS[name]
-    robot = mechanism.robot.with_loops(mechanism.loops, actuated=ACTUATED[name], near=start_of(mechanism))
-    return DrivenRobot(robot.with_loops([]), ClosedMechanism(robot, robot.loops.actuated, tolerance))
+def closed(name: str) -> DrivenRobot:
+    robot = actuated(MECHANISMS[name], ACTUATED[name])
+    return DrivenRobot(robot.with_loops([]), ClosedMechanism(robot, robot.loops.actuated, 0.05))
 
 
 @cache
@@ -376,12 +368,11 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(('actuated', 'said'), REFUSED.values(), ids=REFUSED)
-def test_actuated_joints_that_do_not_fix_the_others_are_refused(actuated, said):
-    mechanism = MECHANISMS['palletizer']
-    robot = mechanism.robot.with_loops(mechanism.loops, near=start_of(mechanism))
+@pytest.mark.parametrize(('joints', 'said'), REFUSED.values(), ids=REFUSED)
+def test_actuated_joints_that_do_not_fix_the_others_are_refused(joints, said):
+    robot = actuated(MECHANISMS['palletizer'], PALLETIZER_ACTUATED)
     with pytest.raises(ModelError, match=said):
-        ClosedMechanism(robot, actuated)
+        ClosedMechanism(robot, joints)
 
 
 def test_a_start_that_is_singular_or_open_is_refused():

@@ -1,4 +1,4 @@
-"""An arm with a closed loop in the nodes: the server computes with it or says why not, torque nodes do not start."""
+"""An arm with a closed loop whose motors are not stated: the server computes with all joints, other nodes refuse it."""
 
 from dataclasses import replace
 
@@ -163,11 +163,14 @@ def test_a_payload_needs_a_limit(make, path):
 
 
 @pytest.mark.parametrize('name', [*TORQUE_NODES, 'simulated_arm', 'trajectory_effort_node', 'external_torque_node'])
-def test_nodes_of_trees_are_not_configured(make, path, name):
+def test_other_nodes_ask_which_joints_are_actuated(make, path, name):
     node = make(name, model=path)
     node.start()
     assert node.task is None and not node.active
-    assert node.silence == f"not configured: {name}: not available for four_bar, which has closed loops: loop 'bar'"
+    assert node.silence == (
+        "not configured: four_bar: it has closed loops (loop 'bar'), and nothing says which of its joints have a motor"
+        ': state actuated with its loops; its joints are crank, coupler, rocker'
+    )
 
 
 @pytest.mark.parametrize('name', ['gravity_compensation_node', 'simulated_arm'])

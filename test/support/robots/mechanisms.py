@@ -346,6 +346,17 @@ def palletizer() -> Mechanism:
     return Mechanism('palletizer', tuple(joints), tuple(loops), np.array(near), 4)
 
 
+def start_of(mechanism: Mechanism) -> dict[str, float]:
+    """Return the positions where the loops are closed, of the joints of one coordinate."""
+    names = [mechanism.robot.model.joint_of_coordinate(k) for k in range(mechanism.robot.nq)]
+    return {name: float(x) for name, x in zip(names, mechanism.q, strict=True) if names.count(name) == 1}
+
+
+def actuated(mechanism: Mechanism, joints) -> Robot:
+    """Return the robot of a mechanism with these joints actuated."""
+    return mechanism.robot.with_loops(mechanism.loops, actuated=joints, near=start_of(mechanism))
+
+
 MECHANISMS = {
     mechanism.name: mechanism
     for mechanism in (

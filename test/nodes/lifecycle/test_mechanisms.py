@@ -1,0 +1,150 @@
+"""A palletizer in the nodes: torques, limits and services are those of its actuated joints, and errors name a loop."""
+
+from support.nodes import graph as ros
+from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED, actuated
+
+import numpy as np
+import pytest
+import rclpy
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+
+from robot_dynamics_interfaces.srv import GetForwardDynamics, GetInverseDynamics, GetMassMatrix, SetPayload
+from robot_dynamics_ros import Payload
+from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.nodes.executables.bringup import NODES
+
+ROBOT = actuated(MECHANISMS['palletizer'], PALLETIZER_ACTUATED).with_friction(viscous=np.full(10, 2.0))
+ARM = DrivenRobot(ROBOT.with_loops([]), ClosedMechanism(ROBOT, ROBOT.loops.actuated))
+NAMES, HOME = list(ARM.joint_names), ARM.following.home
+Y = np.add(HOME, (0.3, -0.2, 0.15, 1.0))
+PASSIVE = dict(zip(ROBOT.joint_names, ARM.positions(Y), strict=True))
+NODE, SERVER = 'gravity_compensation_node', 'dynamics_server'
+TORQUE_NODES = ('feedforward_node', NODE, 'torque_controller')
+GAINS = {'stiffness': [50.0] * 4, 'damping': [2.0, 20.0, 20.0, 0.2], 'state_rate': 500.0}
+
+
+@pytest.fixture(scope='module')
+def path(tmp_path_factory):
+    """A YAML file of the palletizer."""
+    file = tmp_path_factory.mktemp('robot') / 'palletizer.yaml'
+    file.write_text(ROBOT.to_yaml(), encoding='utf-8')
+    return str(file)
+
+
+@pytest.fixture(scope='module')
+def graph(file_graph, path):
+    arguments = ('-p', f'model:={path}', '-p', 'effort_limit:=[.inf]', '-p', f'age_limit:={ros.DAY}')
+    file_graph.start(NODE, arguments=arguments)
+    file_graph.start(SERVER, arguments=('-p', f'model:={path}', '-p', 'payload_limit:=100.0'))
+    return file_graph
+
+
+@pytest.fixture
+def make(path):
+    """Return a function that makes a node of this process with the palletizer; all are destroyed afterwards."""
+    context, nodes = rclpy.Context(), []
+    context.init()
+
+    def made(name, **values):
+        values = {'autostart': False, 'model': path, 'effort_limit': [np.inf], 'await_payload_gravity': False, **values}
+        parameters = [Parameter(key, value=value) for key, value in values.items()]
+        nodes.append(NODES[name](parameter_overrides=parameters, context=context))
+        nodes[-1].get_logger().set_level(rclpy.logging.LoggingSeverity.FATAL)
+        nodes[-1].start()
+        return nodes[-1]
+
+    yield made
+    for node in nodes:
+        if node.active:
+            node.trigger_deactivate()
+        node.destroy_node()
+    context.try_shutdown()
+
+
+def state(names, positions, stamp, velocities=()):
+    return ros.joint_state(list(names), stamp, np.array(positions, float), velocities)
+
+
+@pytest.mark.parametrize('name', [*TORQUE_NODES, SERVER, 'trajectory_effort_node', 'external_torque_node'])
+def test_each_node_speaks_of_actuated_joints(make, name):
+    node = make(name, **(GAINS if name == 'torque_controller' else {}), **EXTRA.get(name, {}))
+    assert node.active, node.silence
+    assert list(node.robot.joint_names) == NAMES
+
+
+EXTRA = {'external_torque_node': {'effort': 'torque'}}
+
+
+def test_the_torque_is_that_of_the_actuated_joints(graph):
+    torques = graph.listen(JointState, 'gravity_torque')
+    for names, positions in ((NAMES, Y), ((*NAMES, *PASSIVE), [*Y, *PASSIVE.values()])):
+        if len(names) > 4:
+            names, positions = list(PASSIVE), list(PASSIVE.values())
+
+        def send(stamp, names=names, positions=positions):
+            graph.publish('joint_states', state(names, positions, stamp))
+
+        torque = graph.answer(send, torques, graph.now())
+        assert torque.name == NAMES
+        np.testing.assert_allclose(torque.effort, ARM.gravity_torque(Y), rtol=1e-8, atol=1e-7)
+
+
+def test_a_joint_that_contradicts_the_loop_is_silence_with_its_name_until_it_fits(graph):
+    torques = graph.listen(JointState, 'gravity_torque')
+    wrong = {**PASSIVE, 'wrist joint': PASSIVE['wrist joint'] + 0.2}
+
+    def send(positions):
+        return lambda: graph.publish('joint_states', state(positions, list(positions.values()), graph.now()))
+
+    graph.silence(NODE, "loop 'fore ties': joint 'wrist joint' is at", send(wrong))
+    assert (
+        graph.answer(
+            lambda stamp: graph.publish('joint_states', state(PASSIVE, list(PASSIVE.values()), stamp)),
+            torques,
+            graph.now(),
+        ).name
+        == NAMES
+    )
+
+
+def test_a_singular_position_is_silence_with_the_name_of_a_loop(graph):
+    flat = [0.0, 1.4, 1.4, 0.0]
+    graph.silence(
+        NODE,
+        'the mechanism is at a singular position',
+        lambda: graph.publish('joint_states', state(NAMES, flat, graph.now())),
+    )
+
+
+def test_services_speak_of_actuated_joints(graph):
+    request = {'positions': Y.tolist(), 'velocities': [0.1, -0.2, 0.3, 0.4]}
+    matrix = graph.client.call(GetMassMatrix, f'{SERVER}/get_mass_matrix', GetMassMatrix.Request(positions=Y.tolist()))
+    assert matrix.success, matrix.message
+    np.testing.assert_allclose(np.reshape(matrix.mass_matrix, (4, 4)), ARM.mass_matrix(Y), rtol=1e-8, atol=1e-8)
+    efforts = graph.client.call(
+        GetInverseDynamics,
+        f'{SERVER}/get_inverse_dynamics',
+        GetInverseDynamics.Request(**request, accelerations=[1.0, 0.5, -0.5, 0.2]),
+    )
+    assert efforts.success, efforts.message
+    expected = ARM.inverse_dynamics(Y, request['velocities'], [1.0, 0.5, -0.5, 0.2])
+    friction = np.array(efforts.efforts) - expected
+    np.testing.assert_allclose(friction, ARM.friction_torque(request['velocities']), rtol=1e-6, atol=1e-6)
+    motion = graph.client.call(
+        GetForwardDynamics,
+        f'{SERVER}/get_forward_dynamics',
+        GetForwardDynamics.Request(**request, efforts=expected.tolist()),
+    )
+    assert motion.success, motion.message
+    np.testing.assert_allclose(motion.accelerations, [1.0, 0.5, -0.5, 0.2], rtol=1e-6, atol=1e-6)
+
+
+def test_a_payload_on_the_tool_counts(graph):
+    request = SetPayload.Request(mass=20.0, frame='tool', ramp_time=1e-9)
+    answer = graph.client.call(SetPayload, f'{SERVER}/set_payload', request)
+    assert answer.success, answer.message
+    matrix = graph.client.call(GetMassMatrix, f'{SERVER}/get_mass_matrix', GetMassMatrix.Request(positions=Y.tolist()))
+    expected = ARM.with_payload(Payload(20.0, (0.0, 0.0, 0.0)), 'tool').mass_matrix(Y)
+    np.testing.assert_allclose(np.reshape(matrix.mass_matrix, (4, 4)), expected, rtol=1e-8, atol=1e-8)
