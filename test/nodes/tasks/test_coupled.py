@@ -1,6 +1,7 @@
 """feedforward_node and torque_controller with pd_feedforward as a pair: the arm is held, and nothing is added twice."""
 
 import re
+from contextlib import contextmanager
 
 from support.matrices import matrix
 from support.nodes import graph as ros
@@ -227,13 +228,22 @@ def with_info(graph, changed, followed, published=True):
     return publisher
 
 
+@contextmanager
 def stream(graph):
+    """Send torques and states fifty times a second, from when the checker has answered one.
+
+    A trajectory that comes before the first state, and begins before it, is dropped.
+    """
+
     def send():
         stamp = graph.now()
         graph.send('fake/feedforward_torque', ros.joint_state(NAMES, stamp, A, REST, FEEDFORWARD_TORQUE))
         graph.send('fake/joint_states', ros.joint_state(NAMES, stamp, Q, REST))
 
-    return graph.repeating(send, 0.02)
+    commands = graph.listen(Float64MultiArray, 'fake/effort_commands')
+    with graph.repeating(send, 0.02):
+        graph.until(lambda: commands, 'the torque of a hold')
+        yield
 
 
 def test_a_feedforward_torque_with_info_that_fits_is_added(checker):
