@@ -8,7 +8,7 @@ followed in steps so short that none passes a singular position: the mechanism s
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -86,6 +86,7 @@ class ClosedMechanism:
         self.places = np.array([k for k, name in enumerate(names) if name in actuated], np.intp)
         self.joint_names = tuple(names[k] for k in self.places)
         self.couplings: tuple[Coupling, ...] = ()
+        self.stated: Mapping[str, float] = {}
         self._held = _held(robot, self.joint_names)
         arrays = self._held.model.arrays
         m = len(self.places)

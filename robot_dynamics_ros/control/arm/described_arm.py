@@ -15,8 +15,8 @@ from robot_dynamics_ros.model.joint_types import KINDS
 from robot_dynamics_ros.model.limbs import tip_arguments
 from robot_dynamics_ros.robot import Robot
 
-MEASURED = 'measured'
-"""In locked_joints: the joint is locked where joint_states say that it is."""
+MEASURED, FROM = 'measured', 'from'
+"""In locked_joints: the joint is where joint_states say that it is, and before where it is stated, after FROM."""
 
 
 def described(description: str, keeps_loops: bool = False) -> tuple[Robot, Sequence[Coupling]]:
@@ -58,6 +58,7 @@ def same_robot(one: Robot | DrivenRobot, other: Robot | DrivenRobot) -> bool:
         same_model(one.model, other.model)
         and np.array_equal(one.gravity, other.gravity)
         and couplings[0] == couplings[1]
+        and _stated(one) == _stated(other)
     )
 
 
@@ -76,29 +77,48 @@ def check_joint_kinds(robot: Robot) -> None:
 
 
 def locked_positions(entries) -> dict[str, float]:
-    """Return position (rad, m) by joint of entries like 'finger_joint: 0.02', blank ones left out; NaN for 'measured'.
+    """Return position (rad, m) by joint of entries like 'finger_joint: 0.02', blank ones left out.
 
-    ArgumentError names the entry or joint that is wrong.
+    It is NaN for 'measured', and that after the word for 'measured from 0.02'. ArgumentError names the entry or joint
+    that is wrong.
     """
-    positions: dict[str, float] = {}
+    return {joint: position for joint, (position, _) in _locked(entries).items()}
+
+
+def measured_positions(entries) -> dict[str, float]:
+    """Return those of ``locked_positions`` that are measured: NaN for 'measured', 0.02 for 'measured from 0.02'."""
+    return {joint: position for joint, (position, is_measured) in _locked(entries).items() if is_measured}
+
+
+def _locked(entries) -> dict[str, tuple[float, bool]]:
+    """Return position (rad, m), and whether it is measured, by joint; ArgumentError as ``locked_positions``."""
+    found: dict[str, tuple[float, bool]] = {}
     for entry in entries:
         if not entry.strip():
             continue
         joint, colon, text = (part.strip() for part in entry.rpartition(':'))
         if not (joint and colon):
             raise ArgumentError(f"locked_joints: expected 'joint: position', got {entry!r:.80}")
+        words = text.split()
+        is_measured, is_stated = words[:1] == [MEASURED], words[:2] == [MEASURED, FROM]
         try:
-            position = math.nan if text == MEASURED else float(text)
+            position = math.nan if words == [MEASURED] else float(' '.join(words[2:]) if is_stated else text)
         except ValueError:
             position = math.inf
-        if not math.isfinite(position) and text != MEASURED:
+        if not math.isfinite(position) and words != [MEASURED]:
             raise ArgumentError(
-                f'locked_joints: joint {joint!r}: expected a finite position or {MEASURED!r}, got {text!r:.40}'
+                f"locked_joints: joint {joint!r}: expected a finite position, {MEASURED!r} or '{MEASURED} {FROM} "
+                f"POSITION', got {text!r:.40}"
             )
-        if joint in positions:
+        if joint in found:
             raise ArgumentError(f'locked_joints: joint {joint!r} is given twice')
-        positions[joint] = position
-    return positions
+        found[joint] = position, is_measured
+    return found
+
+
+def _stated(robot: Robot | DrivenRobot) -> str:
+    """Return which joints of a robot are measured, and from where, for a comparison: NaN is not equal to itself."""
+    return str(getattr(robot, 'measured', {}))
 
 
 def stated_gravity(vector, limit: float) -> np.ndarray | None:

@@ -1,5 +1,6 @@
 """Joints that follow the driven joints of a robot: what each way of following computes."""
 
+from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -26,6 +27,8 @@ class FollowingJoints(Protocol):
         Indices of the velocities of driven joints.
     followers : tuple of str
         Joints whose positions may be measured.
+    stated : mapping of str to float
+        Those of them that are where they are measured, and where they count until then (rad, m; NaN: they have to be measured).
     couplings : tuple of Coupling
         Those of mimic joints.
     alone : ndarray of bool, (m,)
@@ -38,6 +41,7 @@ class FollowingJoints(Protocol):
 
     places: np.ndarray
     followers: tuple[str, ...]
+    stated: Mapping[str, float]
     couplings: tuple[Coupling, ...]
     alone: np.ndarray
     constant_G: np.ndarray

@@ -2,7 +2,7 @@
 
 The positions of all joints are q = G y + c with those of the driven joints y; G and c, of the multipliers and offsets,
 are constant. Where positions of followers are measured, c is what they differ from G y. A joint that is locked where it
-is measured follows no other joint.
+is measured follows no other joint; until it was measured it is where its coupling says.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,8 +25,9 @@ class MimicJoints:
         The tree.
     couplings : iterable of Coupling
         One for each follower, with a polynomial of degree one or zero.
-    measured : iterable of str, optional
-        Followers whose position has to be measured; their couplings are constant.
+    measured : mapping of str to float, optional
+        Followers that are where they are measured, and where they count until they were (rad, m; NaN: they have to be
+        measured); their couplings are constant.
 
     Raises
     ------
@@ -47,8 +48,8 @@ class MimicJoints:
         Zeros.
     """
 
-    def __init__(self, robot: Robot, couplings: Iterable[Coupling], measured: Iterable[str] = ()):
-        self.couplings, self.measured = tuple(couplings), tuple(measured)
+    def __init__(self, robot: Robot, couplings: Iterable[Coupling], measured: Mapping[str, float] | None = None):
+        self.couplings, self.stated = tuple(couplings), dict(measured or {})
         names = robot.joint_names
         if robot.model.motor_coupling and self.couplings:
             motor = robot.model.joint_of_velocity(robot.model.motor_coupling[0][0])
@@ -101,7 +102,7 @@ class MimicJoints:
         for k, i, constant, _ in self._following:
             position = float(positions[k])
             if position != position:
-                if i == constant and self.followers[k] in self.measured:
+                if i == constant and np.isnan(self.stated.get(self.followers[k], 0.0)):
                     raise ArgumentError(
                         f"joint {self.followers[k]!r} is missing or not finite; locked_joints says 'measured' for it"
                     )

@@ -1,21 +1,24 @@
 """Loads the robot that a node's parameters describe."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.described_arm import (
+    FROM,
     MEASURED,
     check_gravity,
     check_joint_kinds,
     described,
     locked_positions,
+    measured_positions,
     part_of,
     stated_gravity,
 )
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
 from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints, with_followers
+from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.audit import refusals
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
@@ -38,7 +41,7 @@ def load_robot(node, description: str) -> Robot | DrivenRobot:
     if gravity is not None:
         robot = robot.with_gravity(gravity)
     stated = locked_positions(node.value('locked_joints'))
-    measured = _measured_joints(node, robot, stated)
+    measured = _measured_joints(node, robot)
     couplings = [it for it in couplings if it.joint not in measured]
     locked = with_followers(couplings, {joint: place for joint, place in stated.items() if joint not in measured})
     followers = [it.joint for it in couplings if it.joint not in locked]
@@ -55,20 +58,23 @@ def load_robot(node, description: str) -> Robot | DrivenRobot:
     couplings = [it for it in couplings if it.joint in robot.joint_names and it.other in robot.joint_names]
     if not node.reads_joint_states:
         return _following(node, robot, couplings) if couplings else robot
-    couplings += [Coupling(joint, None, (0.0,)) for joint in measured]
+    couplings += [Coupling(joint, None, (0.0 if math.isnan(it) else it,)) for joint, it in measured.items()]
     arm = _following(node, robot, couplings, measured) if couplings else robot
+    _check_stated(node, robot, measured)
     compared = {} if whole.loops.closures else locked  # nodes that read joint states refuse closed loops
     node.locked_joints = LockedJoints(whole, compared, arm.joint_names, node.value('locked_joint_tolerance'))
     return arm
 
 
-def _following(node, robot: Robot, couplings: Sequence[Coupling], measured: Sequence[str] = ()) -> DrivenRobot:
+def _following(
+    node, robot: Robot, couplings: Sequence[Coupling], measured: Mapping[str, float] | None = None
+) -> DrivenRobot:
     """Return ``robot`` with its joints that mimic others, and ``measured`` ones, as followers, and log them."""
     for it in couplings:
         offset, multiplier = (*it.polynomial, 0.0)[:2]
         how = (
-            'is locked where joint_states say'
-            if it.joint in measured
+            f'is locked {where_measured(measured[it.joint])}'
+            if measured and it.joint in measured
             else f'follows {it.other!r} (multiplier {multiplier:g}, offset {offset:g}): its torque counts at that '
             'joint, and it gets no command'
         )
@@ -97,27 +103,44 @@ def _mechanism(node, robot: Robot, measured: Sequence[str]) -> DrivenRobot:
     return DrivenRobot(robot.with_loops([]), mechanism)
 
 
-def _measured_joints(node, robot: Robot, stated: Mapping[str, float]) -> list[str]:
-    """Return the joints of locked_joints that are ``stated`` as measured (NaN), or refuse them by name."""
-    measured = [joint for joint, place in stated.items() if math.isnan(place)]
-    for joint in measured:
+def where_measured(stated: float) -> str:
+    """Return where a joint is locked that is measured, from the ``stated`` position (rad, m; NaN: none) on."""
+    return 'where joint_states say' + ('' if math.isnan(stated) else f', and until then at {stated:g}')
+
+
+def _measured_joints(node, robot: Robot) -> dict[str, float]:
+    """Return the joints of locked_joints that ``node`` does not lock, for they are measured, or refuse them by name.
+
+    They come with the stated position (rad, m), NaN for none. In a node without joint states those with one are locked.
+    """
+    measured = measured_positions(node.value('locked_joints'))
+    for joint, place in measured.items():
         if joint not in robot.joint_names:
             raise ArgumentError(f'locked_joints: unknown joint {joint!r}; the robot has {", ".join(robot.joint_names)}')
-        if not (node.reads_joint_states or node.serves_loops):
+        if math.isnan(place) and not (node.reads_joint_states or node.serves_loops):
             raise ArgumentError(
-                f'locked_joints: joint {joint!r} is {MEASURED!r}, but this node reads no joint_states: state a position'
+                f'locked_joints: joint {joint!r} is {MEASURED!r}, but this node reads no joint_states: state a '
+                f"position, such as '{joint}: {MEASURED} {FROM} 0.0'"
             )
-    return measured
+    return {joint: place for joint, place in measured.items() if math.isnan(place) or node.reads_joint_states}
 
 
-def _check_kept(robot: Robot, measured: Sequence[str]) -> None:
+def _check_kept(robot: Robot, measured: Iterable[str]) -> None:
     """Refuse ``measured`` joints that are not part of ``robot``, which would lose their mass and turn gravity."""
     for joint in measured:
         if joint not in robot.joint_names:
             raise ArgumentError(
                 f'locked_joints: joint {joint!r} is {MEASURED!r}, but not between base_link and tip_link: begin at a '
-                'link before it, end at one behind it, or state its position'
+                'link before it, end at one behind it, or lock it at a position'
             )
+
+
+def _check_stated(node, robot: Robot, measured: Mapping[str, float]) -> None:
+    """Refuse positions from which joints are ``measured`` (rad, m; NaN: none) that ``robot`` cannot have."""
+    limits = PositionLimits(robot, node.value('position_limit_tolerance')) if measured else None
+    for joint, place in measured.items():
+        if limits and not math.isnan(place) and (fault := limits.fault(robot.joint_names.index(joint), place)):
+            raise ArgumentError(f'locked_joints: {fault}')
 
 
 def _check_findings(node, robot: Robot) -> None:

@@ -113,8 +113,26 @@ def test_followers_of_a_joint_that_is_locked_where_it_is_measured_follow_it():
             {'locked_joints': ['knob: measured']},
             "locked_joints: unknown joint 'knob'; the robot has z_turn, m_slide, a_wag",
         ),
-        ({'locked_joints': ['z_turn: about']}, "'z_turn': expected a finite position or 'measured', got 'about'"),
-        ({'locked_joints': ['z_turn: nan']}, "'z_turn': expected a finite position or 'measured', got 'nan'"),
+        (
+            {'locked_joints': ['z_turn: about']},
+            "'z_turn': expected a finite position, 'measured' or 'measured from POSITION', got 'about'",
+        ),
+        (
+            {'locked_joints': ['z_turn: nan']},
+            "'z_turn': expected a finite position, 'measured' or 'measured from POSITION', got 'nan'",
+        ),
+        (
+            {'locked_joints': ['z_turn: measured from 30']},
+            "locked_joints: joint 'z_turn': position 30 is beyond its limits, -3 to 3 rad or m, by more than",
+        ),
+        (
+            {'locked_joints': ['knob: measured from 0.0']},
+            "locked_joints: unknown joint 'knob'; the robot has z_turn, m_slide, a_wag",
+        ),
+        (
+            {'locked_joints': ['z_turn: measured from 0'], 'base_link': 'boom', 'gravity': [0.0, 0.0, -9.81]},
+            "joint 'z_turn' is 'measured', but not between base_link and tip_link",
+        ),
         (
             {'locked_joints': ['z_turn: measured'], 'base_link': 'boom', 'gravity': [0.0, 0.0, -9.81]},
             "joint 'z_turn' is 'measured', but not between base_link and tip_link",
@@ -137,6 +155,24 @@ def test_a_node_without_joint_states_asks_for_a_position_and_the_server_leaves_t
     server.serves_loops = True
     assert load_robot(server, MIMICKING).joint_names == ('z_turn', 'm_slide')
     assert 'z_turn' not in server.locked_joint_names
+
+
+def test_a_joint_that_is_measured_from_a_position_is_locked_there_where_no_joint_states_are_read():
+    entry = 'z_turn: measured from 0.4'
+    node = StandIn(locked_joints=[entry])
+    robot = load_robot(node, MIMICKING)
+    assert robot.joint_names == ('m_slide',) and set(node.locked_joint_names) == {'z_turn', 'a_wag'}
+    assert "tree: joint 'z_turn' is locked where joint_states say, and until then at 0.4" in node.lines['info']
+    assert node.locked_joints.names == ()  # it may be anywhere
+    np.testing.assert_allclose(robot.positions([0.2]), [0.4, 0.2, 0.3 - 2.0 * 0.4], rtol=1e-15)
+    held = load_robot(StandIn(locked_joints=['z_turn: 0.4']), MIMICKING)
+    assert robot.gravity_torque([0.2]) == pytest.approx(held.gravity_torque([0.2]), rel=1e-12)
+    for serves_loops in (False, True):  # others, and the server
+        other = StandIn(locked_joints=[entry])
+        other.reads_joint_states, other.serves_loops = False, serves_loops
+        found = load_robot(other, MIMICKING)
+        assert found.joint_names == ('m_slide',) and 'z_turn' in other.locked_joint_names
+        assert found.gravity_torque([0.2]).tolist() == held.gravity_torque([0.2]).tolist()
 
 
 @pytest.mark.compiled

@@ -20,5 +20,6 @@ class StandIn:
             'locked_joints': [''],
             'locked_joint_tolerance': 0.05,
             'loop_tolerance': 0.05,
+            'position_limit_tolerance': 0.2,
         }
         self.value = {'gravity': [0.0], 'gravity_limit': 12.0, **defaults, **parameters}.__getitem__
