@@ -8,6 +8,8 @@ from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
+from robot_dynamics_ros.control.arm.measured_joints import REPORT_LIMIT, MeasuredJoints
+from robot_dynamics_ros.control.guards.state_gate import ACCEPTED, StateGate
 from robot_dynamics_ros.control.guards.velocity_check import VelocityCheck
 from robot_dynamics_ros.control.joints.joint_order import places_of
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
@@ -32,7 +34,7 @@ class JointStateInput:
     compiles nothing. Layouts with none of the joints are remembered, too, and cost little.
 
     ``numbers`` (fields, n) and ``optional_positions`` (m, rad or m; NaN: the message lacks the joint) are those of the
-    last message that was read.
+    last message that was read, and ``present`` (m) is 1 for those optional joints that it names, else 0.
     """
 
     LAYOUTS = 8
@@ -42,6 +44,7 @@ class JointStateInput:
         self._joint_names, self._fields, self._limits, self._optional = joint_names, fields, limits, optional
         self.numbers = np.zeros((len(fields), len(joint_names)))
         self.optional_positions = np.full(len(optional), np.nan)
+        self.present = np.zeros(len(optional), np.int64)
         self._bounds = np.full((2, *self.numbers.shape), np.inf)
         self._bounds[0] = -np.inf
         if 'position' in fields:
@@ -66,22 +69,25 @@ class JointStateInput:
         for layout in self._layouts:
             found = layout.read(data)
             if found != OTHER_LAYOUT:
-                self._last = layout
+                self._last, self.present = layout, layout.present
                 return found
         self._last = None
         for other in self._others:
             if other.read(data) != OTHER_LAYOUT:
+                self.present = other.present
                 raise other.error.with_traceback(None)  # or it would grow with each message
         buffer = _buffer_of(data)
         if buffer.message.name and not set(self._joint_names).intersection(buffer.message.name):
             other = OtherLayout(self, buffer)
             other.read(data)
+            self.present = other.present
             del self._others[self.LAYOUTS - 1 :]
             self._others.insert(0, other)
             raise other.error.with_traceback(None)  # or it would grow with each message
         self._last = layout = Layout(self, buffer)
         del self._layouts[self.LAYOUTS - 1 :]
         self._layouts.insert(0, layout)
+        self.present = layout.present
         return layout.read(data)
 
     def reader(self, buffer: JointStateBuffer, places, numbers):
@@ -89,6 +95,10 @@ class JointStateInput:
         names = list(buffer.message.name)
         optional = [names.index(name) if name in names else -1 for name in self._optional]
         return buffer.reader(self._fields, places, self._bounds, numbers, optional, self.optional_positions)
+
+    def present_in(self, buffer: JointStateBuffer) -> np.ndarray:
+        """Return 1 for each optional joint that messages laid out like ``buffer`` name, else 0 (m)."""
+        return np.array([name in buffer.message.name for name in self._optional], np.int64)
 
     def places_in(self, buffer: JointStateBuffer) -> np.ndarray:
         """Return the places of the joints in the layout of ``buffer``; DynamicsError as in ``receive``."""
@@ -117,7 +127,7 @@ class Layout:
 
     def __init__(self, owner: JointStateInput, buffer: JointStateBuffer):
         """Find the layout of ``buffer``; DynamicsError as in ``JointStateInput.receive``."""
-        self.buffer, self.places = buffer, owner.places_in(buffer)
+        self.buffer, self.places, self.present = buffer, owner.places_in(buffer), owner.present_in(buffer)
         self.read = owner.reader(buffer, self.places, owner.numbers)
 
 
@@ -129,6 +139,7 @@ class OtherLayout:
 
     def __init__(self, owner: JointStateInput, buffer: JointStateBuffer):
         """Remember the layout of ``buffer``."""
+        self.present = owner.present_in(buffer)
         nothing = np.zeros_like(owner.numbers)
         self.read = owner.reader(buffer, np.zeros(nothing.shape[1], np.intp), nothing)
         try:
@@ -146,7 +157,11 @@ def _buffer_of(data: bytes) -> JointStateBuffer:
 
 
 class StateInput(MeasuredState):
-    """Measured state of a robot's joints, read from serialised JointState messages."""
+    """Measured state of a robot's joints, read from serialised JointState messages.
+
+    ``measured`` are joints that count where they are measured, None for none; ``reported`` is whether the last message
+    has moved one of them.
+    """
 
     POSITION, VELOCITY, EFFORT = 0b001, 0b010, 0b100
 
@@ -176,7 +191,28 @@ class StateInput(MeasuredState):
         self._input = JointStateInput(joint_names, *fields, limits=limits, optional=optional)
         self._followers = self._input.optional_positions[: len(followers)]
         self._locked_positions = self._input.optional_positions[len(followers) :]
+        joints = MeasuredJoints(driven, all_limits) if driven else None
+        self.measured = joints if joints and joints.names else None
+        self._reports = StateGate(REPORT_LIMIT)  # of joints that are measured
+        self.reported = False
         super().__init__(*self._input.numbers)
+
+    def begin(self) -> None:
+        """Begin as at an activation: no torque depends on the positions of measured joints yet."""
+        if self.measured:
+            self.measured.begin()
+
+    def continue_from(self, before: 'StateInput') -> None:
+        """Keep where the joints of another description of the arm are measured, and move on from there."""
+        if self.measured and before.measured:
+            self.measured.continue_from(before.measured)
+        elif self.measured and before.stamp:
+            self.measured.go_on(before.stamp)
+
+    def clock_set_back(self) -> None:
+        """Accept reports of measured joints with earlier stamps."""
+        if self.measured:
+            self.measured.clock_set_back()
 
     def read(self, data: bytes) -> int:
         """Write ``q``, ``qd`` (NaN unless all velocities are finite), ``has_velocity`` and ``stamp``; return the stamp.
@@ -185,6 +221,7 @@ class StateInput(MeasuredState):
         DynamicsError naming a joint that is missing, repeated, without a finite position or beyond its limits, a
         follower likewise, or a locked joint that is elsewhere.
         """
+        self.reported = False
         try:
             found = self._input.receive(data)
         finally:  # a message of other joints alone may have locked ones
@@ -197,6 +234,8 @@ class StateInput(MeasuredState):
         if fault:
             raise ArgumentError(fault)
         self.stamp = stamp_of(data)
+        if self.measured and (fault := self.measured.fault(self._input.present, self._followers)):
+            raise ArgumentError(fault)
         if self._driven:
             self._driven.following.check(self.q, self._followers, self.stamp, self._all_limits)
         self.has_velocity, self.has_effort = bool(found & self.VELOCITY), bool(found & self.EFFORT)
@@ -205,8 +244,29 @@ class StateInput(MeasuredState):
 
     def follow(self) -> None:
         """Use the positions of followers; a state that is rejected after it was read must not change a torque."""
-        if self._driven:
+        if self.measured:
+            self.reported = self.measured.report(self._followers, self.stamp, False)
+            self._driven.following.measure(self.q, self.measured.count(self._followers, self.stamp))
+        elif self._driven:
             self._driven.following.measure(self.q, self._followers)
+
+    def report(self, data: bytes, now: int) -> bool:
+        """Use the positions of measured joints in a message of other joints alone, which ``read`` has refused.
+
+        Returns whether the message names one of these joints; ``now`` is the time, ns. Raises DynamicsError where a
+        position, or the age of the message, is wrong: then its positions are not used.
+        """
+        joints, present = self.measured, self._input.present
+        if joints is None or not joints.named(present):
+            return False
+        fault = joints.fault(present, self._followers)
+        if not fault and (verdict := self._reports.check(stamp := stamp_of(data), now)) is not ACCEPTED:
+            fault = f'joint {joints.named(present)!r}: its report is {verdict.value}'
+        joints.refused = fault
+        if fault:
+            raise ArgumentError(fault)
+        self.reported = joints.report(self._followers, stamp, True)
+        return True
 
     def check_velocity(self) -> None:
         """Treat velocities that cannot be right as missing; the state is in order, and ``period`` is known."""

@@ -57,7 +57,9 @@ class StateLoop(LifecycleTask):
         limits = PositionLimits(robot, tolerance)
         driven = robot if isinstance(robot, DrivenRobot) else None
         all_limits = PositionLimits(driven.robot, tolerance) if driven else None
-        return StateInput(robot.joint_names, driven, effort, limits, self._locked, self._velocities, all_limits)
+        parts = effort, limits, self._locked, self._velocities, all_limits
+        self._state = StateInput(robot.joint_names, driven, *parts)
+        return self._state
 
     def _connect(self, pipeline: TorquePipeline, inputs: Sequence[Input] = (), on_stop=None) -> None:
         """Let the hot path handle joint states by ``pipeline``, and further ``inputs``; ``on_stop`` is called last."""
@@ -96,6 +98,7 @@ class StateLoop(LifecycleTask):
         if isinstance(before, StateLoop):
             self._locked.continue_from(before._locked)
             self._gate.continue_from(before._gate)
+            self._state.continue_from(before._state)
             has_torques = self._node.active and before._payload_gravity.in_use
             self._goes_on = has_torques and before.joint_names == self.joint_names
 
@@ -126,7 +129,7 @@ class StateLoop(LifecycleTask):
                 f'velocities of {", ".join(unreported)} are 0 in all states, although the positions change: nothing is '
                 'damped there; have the driver report them'
             )
-        nodes, known = publishers_of(self._node, STATES), self.pipeline.publishers
+        nodes, known = publishers_of(self._node, STATES), self.pipeline.sources.arm.known
         count = min(len(nodes), len(known))  # others have ended
         if count > 1:
             found.append(
@@ -135,7 +138,21 @@ class StateLoop(LifecycleTask):
             )
         elif not known and self.pipeline.age is not None:  # rclpy before 9 does not say who published
             found += state_warnings(nodes)
-        return found
+        return found + self._measured_warnings(nodes)
+
+    def _measured_warnings(self, nodes: list[tuple[bytes, str]]) -> list[str]:
+        """Return which measured joints are not reported, and that two of ``nodes`` say where they are."""
+        joints = self._state.measured
+        if joints is None:
+            return []
+        count = min(len(nodes), len(self.pipeline.sources.measured.known))
+        if count < 2:
+            return joints.warnings()
+        return [
+            *joints.warnings(),
+            f'{several(nodes, STATES)}, {count} of them with {", ".join(joints.names)}: the newer stamp counts, of '
+            'either one; let one alone report them',
+        ]
 
     def report(self) -> dict[str, str]:
         """Return counts of states, torques and rejections by reason, rate, jitter, ages of states, payload."""

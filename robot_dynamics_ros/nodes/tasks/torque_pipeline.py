@@ -21,6 +21,7 @@ from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE, Law, Outcome, R
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.messages.joint_state import OtherJointsError, StateInput
 from robot_dynamics_ros.nodes.inputs.pipeline_clock import PipelineClock
+from robot_dynamics_ros.nodes.tasks.state_sources import StateSources
 
 MOST_REASONS = 20
 """Reasons for rejection that are counted separately: joint names in messages make any number of them."""
@@ -34,6 +35,7 @@ They are counted because a process that pauses does not see the clock move meanw
 OWN = 1.0
 """Time since the last state of the arm in which states of other joints alone are skipped, s."""
 NO_INPUT = 'no input yet'
+OTHERS_ALONE = 'no joint state of the arm yet, only those of other joints'
 NOT_FINITE = 'the torque is not finite'
 
 
@@ -115,12 +117,11 @@ class TorquePipeline:
         self._crashed, self._refuse = crashed, refuse
         self._torque, state.sent = np.zeros(len(limiter.last)), limiter.last
         self.counts = Counts()
+        self.sources = StateSources(state, self.counts.reject, refuse)
         self.silence, self.halted = NO_INPUT, ''
         self.result: Result | None = None
         self._seen: float | None = None  # steady time of the last state since activation, s
         self._own: float | None = None  # likewise of the last with the joints of the arm
-        self._publisher: dict | None = None  # its identity
-        self.publishers: set[str] = set()  # of states with the joints of the arm, since activation
         self._sent: float | None = None  # when the last torque was sent, on the clock of the arm, s
         self._answered: float | None = None  # likewise for a state
         self._stamp = 0  # of the last state that got a torque, ns
@@ -134,13 +135,14 @@ class TorquePipeline:
         """
         if not goes_on:
             self._gate.reset()
+            self._state.begin()
             self.law.stop_following()
             if self.fallback:
                 self.fallback.reset()
         self._clock.look()
         self.silence, self.halted = NO_INPUT, ''
-        self._seen = self._own = self._publisher = None
-        self.publishers.clear()
+        self._seen = self._own = None
+        self.sources.clear()
         self._sends, self._continues, self._falls_back = self._continues, False, False
         self._answered = None
 
@@ -152,11 +154,11 @@ class TorquePipeline:
     def on_state(self, data: bytes, info: dict | None = None) -> None:
         """Process one state, in the order of the safety rules; ``info`` says who published it.
 
-        While states of the arm come, those without any of its joints are skipped.
+        While states of the arm come, those without its joints are skipped, but for positions of measured joints.
         """
-        before, self._seen = self._seen, time.monotonic()
+        before = self._seen, self.result, self._falls_back
+        self._seen, self.result = time.monotonic(), None
         self.counts.received += 1
-        self.result = None
         if self.halted:
             return
         try:
@@ -218,23 +220,27 @@ class TorquePipeline:
         seen = self._seen
         return None if seen is None else time.monotonic() - seen
 
-    def _answer(self, data: bytes, info: dict | None, before: float | None) -> str:
-        """Answer a state, the one before it seen at ``before`` (s); return why there is no torque."""
+    def _answer(self, data: bytes, info: dict | None, before: tuple[float | None, Result | None, bool]) -> str:
+        """Answer a state; return why there is no torque. One of other joints alone leaves what was ``before``."""
         steady, now = self._seen, self._clock.now()
         try:
             if self._gate.set_back(now):
                 self._look_at_clock()
+                self._state.clock_set_back()
                 self.law.set_back(now)
             silence = self._awaited.missing or self._torque_of(data, steady, now)
-            if info is not None and self._own == steady and info.get('publisher_gid') != self._publisher:
-                self._publisher = info.get('publisher_gid')
-                self.publishers.add(str(self._publisher))
+            if self._own == steady:
+                self.sources.add(info)
             return silence
         except DynamicsError as error:
             own = self._own
-            if isinstance(error, OtherJointsError) and own is not None and steady - own <= OWN:
-                self._seen = before
-                return self.silence
+            if isinstance(error, OtherJointsError):
+                reports = self.sources.report(data, info, now)
+                if own is None and reports:
+                    return OTHERS_ALONE
+                if own is not None and (reports or steady - own <= OWN):
+                    self._seen, self.result, self._falls_back = before
+                    return self.silence
             silence = self._reject(str(error))
             self._refuse(silence)
             return silence
@@ -242,9 +248,9 @@ class TorquePipeline:
     def _torque_of(self, data: bytes, steady: float, now: int) -> str:
         """Publish the torque for a state; return why there is none."""
         state, gate = self._state, self._gate
-        self._awaited.in_use = True
         self._falls_back = False
         stamp = state.read(data)
+        self._awaited.in_use = True
         passing = self._clock.passing(steady, now)
         self._own, state.time, state.passing = steady, now, passing
         verdict = gate.check(stamp, now)

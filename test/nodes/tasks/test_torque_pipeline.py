@@ -86,11 +86,11 @@ def test_only_publishers_of_the_joints_of_the_arm_are_counted():
     )
     for message, gid in ((arm, b'1'), (gripper, b'2'), (arm, b'1')):
         parts.pipeline.on_state(serialize_message(message), {'publisher_gid': {'data': gid}})
-    assert len(parts.pipeline.publishers) == 1
+    assert len(parts.pipeline.sources.arm.known) == 1
     parts.pipeline.on_state(serialize_message(arm), {'publisher_gid': {'data': b'3'}})
-    assert len(parts.pipeline.publishers) == 2
+    assert len(parts.pipeline.sources.arm.known) == 2
     parts.pipeline.begin()
-    assert not parts.pipeline.publishers
+    assert not parts.pipeline.sources.arm.known
 
 
 @pytest.fixture
