@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import suppress
 
 import numpy as np
 from sensor_msgs.msg import JointState
@@ -9,7 +10,8 @@ from sensor_msgs.msg import JointState
 from robot_dynamics_ros.client.values import ArmState
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.messages.joint_state import StateInput
+from robot_dynamics_ros.messages.cdr import stamp_of
+from robot_dynamics_ros.messages.joint_state import OtherJointsError, StateInput
 from robot_dynamics_ros.nodes.process.publishers import STATES
 from robot_dynamics_ros.robot import Robot
 
@@ -38,12 +40,20 @@ class MeasuredStates:
         with self._order:
             try:
                 stamp = self._input.read(data)
+            except OtherJointsError:
+                self._report(data)
+                return
             except DynamicsError:
                 return
             self._newest, self.arrived = data, time.monotonic()
             if stamp != self.stamp:
                 self.stamp, self.advanced = stamp, self.arrived
             self.speed = float(np.abs(self._input.qd).max())
+
+    def _report(self, data: bytes) -> None:
+        """Use the positions of measured joints in a state of other joints alone, unless they are wrong."""
+        with suppress(DynamicsError):
+            self._input.report(data, stamp_of(data))
 
     def state(self, frame: str) -> ArmState:
         """Return the newest state, with the pose of ``frame``."""
