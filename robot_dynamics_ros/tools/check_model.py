@@ -24,7 +24,7 @@ from robot_dynamics_ros.model.consistent_inertias import eigenvalues
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
 from robot_dynamics_ros.model.model import Finding, Model
 from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import check_names, definitions_of, groups_by_node
-from robot_dynamics_ros.nodes.lifecycle.robot_loader import load_robot
+from robot_dynamics_ros.nodes.lifecycle.robot_loader import load_robot, where_measured
 from robot_dynamics_ros.nodes.lifecycle.robot_requirements import requirements_of
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.figures.link_boxes import LinkBox, boxes_of, check_box
@@ -120,7 +120,8 @@ def report(robot: Robot | DrivenRobot, description: str, refusals: dict[str, str
         title,
         _table('findings', ('severity', 'where', 'finding'), rows or [('', '', 'none')]),
         _table(
-            'joints, N m and rad (prismatic: N and m); gravity torque: largest within the position limits',
+            'joints, N m and rad (prismatic: N and m); gravity torque: largest within the position limits'
+            + _places(robot),
             ('joint', 'kind', 'axis', 'limits', 'effort limit', 'gravity torque', 'share'),
             _joint_rows(robot, needed),
         ),
@@ -146,7 +147,16 @@ def _joint_rows(robot: Robot | DrivenRobot, needed: np.ndarray) -> Iterable[Sequ
     if isinstance(robot, DrivenRobot):
         for coupling in robot.couplings:
             joint = joints[coupling.joint]
-            yield coupling.joint, joint.kind, _vector(joint.axis), f'follows {coupling.other}', '-', '-', '-'
+            stated = robot.measured.get(coupling.joint)
+            where = f'follows {coupling.other}' if stated is None else where_measured(stated)
+            yield coupling.joint, joint.kind, _vector(joint.axis), where, '-', '-', '-'
+
+
+def _places(robot: Robot | DrivenRobot) -> str:
+    """Return where measured joints are for the gravity torques of the table, '' for no such joints."""
+    measured = robot.measured if isinstance(robot, DrivenRobot) else {}
+    places = (f'{joint} at {0.0 if np.isnan(place) else place:g}' for joint, place in measured.items())
+    return f', with {", ".join(places)}' if measured else ''
 
 
 def _link_rows(inertials: dict[str, Inertial], boxes: dict[str, LinkBox]) -> Iterable[Sequence[str]]:

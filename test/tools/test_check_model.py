@@ -111,6 +111,24 @@ def test_mimic_joints_are_shown_with_their_leaders(capsys):
     assert len(rows) == 3 and 'follows z_turn' in rows[-1] and rows[-1].split()[0] == 'a_wag'
 
 
+@pytest.mark.parametrize(
+    ('entry', 'place', 'where'),
+    [
+        ('measured', 0.0, 'where joint_states say '),
+        ('measured from 0.3', 0.3, 'where joint_states say, and until then at 0.3 '),
+    ],
+)
+def test_measured_joints_are_shown_with_where_they_count(capsys, entry, place, where):
+    status, text = run(capsys, LIMITED, '-p', f"locked_joints:=['z_turn: {entry}']")
+    assert f'gravity torque: largest within the position limits, with z_turn at {place:g}\n' in text
+    row = table(text, 'joints')[-1]
+    assert row.split()[0] == 'z_turn' and where in row
+    refused = {it.split()[0] for it in table(text, 'nodes') if ' refused ' in it}
+    # those that read no joint states need a position
+    assert refused == (set() if place else {'trajectory_effort_node', 'aubo_node', 'simulated_arm'}), text
+    assert status == (0 if place else 1)
+
+
 def test_a_yaml_file_is_checked_too(capsys, tmp_path):
     path = tmp_path / 'arm.yaml'
     path.write_text(Robot.from_urdf(LIMITED).to_yaml())
