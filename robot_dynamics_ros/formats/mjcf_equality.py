@@ -3,7 +3,7 @@
 A connect becomes a closure of kind 'point', a weld one of kind 'weld', a joint constraint a coupling. Frame A is on
 the first body or is the first site, frame B on the second; a weld without torque (torquescale 0) is a point. MuJoCo
 holds constraints softly (solref, solimp) and counts a joint's polynomial from the position qpos0; closed loops are
-rigid here, and polynomials those of the coordinates themselves.
+rigid here, and polynomials those of the coordinates themselves. Joints with a motor are those of actuators.
 """
 
 from dataclasses import replace
@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.formats.compiled_mjcf import called, mujoco_module, name_of, rotation_of
+from robot_dynamics_ros.formats.compiled_mjcf import called, joint_kind, mujoco_module, name_of, rotation_of
 from robot_dynamics_ros.formats.mjcf_elements import is_off
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling, LoopClosure
 from robot_dynamics_ros.model.closed_loops.loops import LARGEST_POLYNOMIAL, with_loops
@@ -45,7 +45,20 @@ def with_equalities(model: Model, plant) -> Model:
     if loops:
         message = 'they are rigid here, while MuJoCo holds them softly (solref, solimp)'
         findings.append(Finding('warning', 'equality constraints', message))
-    return replace(with_loops(model, loops), findings=(*model.findings, *findings))
+    actuated = _actuated(plant) if loops else []
+    return replace(with_loops(model, loops, actuated=actuated), findings=(*model.findings, *findings))
+
+
+def _actuated(plant) -> list[str]:
+    """Return the hinges and slides that an actuator acts on by joint transmission."""
+    transmission = mujoco_module().mjtTrn
+    of_joints = (int(transmission.mjTRN_JOINT), int(transmission.mjTRN_JOINTINPARENT))
+    joints = {
+        int(i) for i, kind in zip(plant.actuator_trnid[:, 0], plant.actuator_trntype, strict=True) if kind in of_joints
+    }
+    return [
+        name_of('joint', plant.joint(i)) for i in sorted(joints) if joint_kind(plant, i) in ('revolute', 'prismatic')
+    ]
 
 
 def _closure(plant, number: int, is_weld: bool) -> LoopClosure:
