@@ -12,6 +12,7 @@ from robot_dynamics_ros.formats.mjcf import model_from_mjcf
 from robot_dynamics_ros.formats.untrusted_text import read_text
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.formats.xacro import is_xacro, xacro_command
+from robot_dynamics_ros.formats.yaml_files.loops_yaml import with_loops_file
 from robot_dynamics_ros.formats.yaml_files.model_yaml import model_from_yaml
 from robot_dynamics_ros.model.model import GRAVITY, Model
 
@@ -19,24 +20,31 @@ FORMATS = {'.urdf': 'urdf', '.mjcf': 'mjcf', '.yaml': 'yaml', '.yml': 'yaml'}
 """Format of a file by its suffix; that of an .xml file is seen in it."""
 
 
-def model_from_description(description: str | Path, couple_mimics: bool = False) -> tuple[Model, np.ndarray]:
+def model_from_description(
+    description: str | Path, couple_mimics: bool = False, loops: str | Path | None = None
+) -> tuple[Model, np.ndarray]:
     """Return model and gravity (3, m/s^2, base frame) of a description.
 
-    ``couple_mimics`` is that of ``model_from_urdf``. Text is that of a URDF: it contains '<', and names no files that
-    are read. Raises ModelError; UnknownNameError lists the robots of the package.
+    ``couple_mimics`` and ``loops`` are those of ``model_from_urdf``. Text is that of a URDF: it contains '<', and names
+    no files that are read. Raises ModelError; UnknownNameError lists the robots of the package.
     """
     text = description_path(str(description))
     if is_xacro(text):
         raise ModelError(f'{text}: expected a URDF; write one: {xacro_command(text, {})}')
-    match _format_of(text):
-        case 'yaml':
-            return model_from_yaml(Path(text))
-        case 'mjcf':
-            return model_from_mjcf(Path(text))
-        case 'urdf':
-            return model_from_urdf(text, couple_mimics=couple_mimics), np.array(GRAVITY)
-        case _:
-            return named_model(text), np.array(GRAVITY)
+    found = _format_of(text)
+    if found == 'urdf':
+        return model_from_urdf(text, couple_mimics=couple_mimics, loops=loops), np.array(GRAVITY)
+    if found == 'yaml':
+        model, gravity = model_from_yaml(Path(text))
+    elif found == 'mjcf':
+        model, gravity = model_from_mjcf(Path(text))
+    else:
+        model, gravity = named_model(text), np.array(GRAVITY)
+    if loops is None:
+        return model, gravity
+    if found == 'yaml' and (model.loops.all or model.loops.actuated):
+        raise ModelError(f'{loops}: {text} has a section loops of its own; state all loops there')
+    return with_loops_file(model, loops), gravity
 
 
 def urdf_of_description(description: str | Path) -> str | None:

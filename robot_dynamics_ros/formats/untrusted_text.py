@@ -198,12 +198,24 @@ def numbers(
     text = None if element is None else element.get(attribute)
     if element is None or text is None:
         return list(default)
+    return _numbers_in(text, f'{owner}: <{element.tag} {attribute}="{text[:80]}">', len(default), largest)
+
+
+def numbers_of_text(owner: str, element: Element | None, default: list[float]) -> list[float]:
+    """Return the text of an element as ``numbers`` does an attribute; ``default`` where there is no element or text."""
+    text = '' if element is None else element.text or ''
+    if element is None or not text.strip():
+        return list(default)
+    return _numbers_in(text, f'{owner}: <{element.tag}> {text.strip()[:80]}', len(default), LARGEST_NUMBER)
+
+
+def _numbers_in(text: str, where: str, count: int, largest: float) -> list[float]:
+    """Return ``count`` numbers of a text; ModelError, after ``where``, for anything else and beyond ``largest``."""
     found = [float(part) if _NUMBER.fullmatch(part) else math.nan for part in text.split()]
-    if len(found) != len(default) or not all(math.isfinite(number) for number in found):
-        count = 'a finite number' if len(default) == 1 else f'{len(default)} finite numbers'
-        raise ModelError(f'{owner}: <{element.tag} {attribute}="{text[:80]}">: expected {count}')
+    if len(found) != count or not all(math.isfinite(number) for number in found):
+        raise ModelError(f'{where}: expected {"a finite number" if count == 1 else f"{count} finite numbers"}')
     if any(abs(number) > largest for number in found):
-        raise ModelError(f'{owner}: <{element.tag} {attribute}="{text[:80]}">: beyond {largest:g}')
+        raise ModelError(f'{where}: beyond {largest:g}')
     return found
 
 

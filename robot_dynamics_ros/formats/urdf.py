@@ -5,7 +5,7 @@ parents. ModelError is the only exception, whatever the input.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -23,18 +23,23 @@ from robot_dynamics_ros.formats.untrusted_text import (
     read_xml,
     word,
 )
-from robot_dynamics_ros.formats.urdf_origin import Version, origin_of, version_of
+from robot_dynamics_ros.formats.urdf_loops.actuated_joints import actuated_in
+from robot_dynamics_ros.formats.urdf_loops.mimic_joints import mimics_of
+from robot_dynamics_ros.formats.urdf_loops.stated_closures import closures_of
+from robot_dynamics_ros.formats.urdf_origin import Version, direction_of, origin_of, version_of
 from robot_dynamics_ros.formats.urdf_transmissions import motors_of
 from robot_dynamics_ros.formats.urdf_unread import unread
+from robot_dynamics_ros.formats.yaml_files.loops_yaml import with_loops_file
 from robot_dynamics_ros.model.audit import audit_inertial, audited
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.model.closed_loops.loops import checked_coupling, with_loops
 from robot_dynamics_ros.model.fixed_joints import merged
 from robot_dynamics_ros.model.inertial_parameters import symmetric, ten_parameters
+from robot_dynamics_ros.model.joint_types import KINDS as JOINT_KINDS
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE, Joint
 from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.model import Finding, Model
-from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, unit
+from robot_dynamics_ros.model.rotations import unit
 
 KINDS = {
     'revolute': 'revolute',
@@ -56,15 +61,21 @@ class Inertial(NamedTuple):
     inertia: np.ndarray  # (3, 3) kg m^2, about the centre
 
 
-def model_from_urdf(source: str | Path, source_name: str | None = None, couple_mimics: bool = False) -> Model:
+def model_from_urdf(
+    source: str | Path,
+    source_name: str | None = None,
+    couple_mimics: bool = False,
+    loops: str | Path | None = None,
+) -> Model:
     """Return the model of a URDF: ``source`` is a path, or the text itself if it contains '<'.
 
     Joints are ordered depth first, children in document order. ``source_name`` names the source in errors; default: the
-    path. ``Model.findings`` has the findings of the model check and those on what is not read. Joints with <mimic> are
-    independent joints, with a finding on each; with ``couple_mimics`` each has a coupling with the joint that it
-    mimics, unless no such joint moves. Raises ModelError for anything but one tree of supported joints.
+    path. ``Model.findings`` has the findings of the model check and those on what is not read. Joints that mimic
+    others are independent joints, with a finding on each; with ``couple_mimics`` each has a coupling with the joint
+    that it mimics, unless no such joint moves. Loops are those that elements of ``urdf_loops`` close, and those of the
+    file ``loops`` (``loops_yaml``). Raises ModelError for anything but one tree of supported joints.
     """
-    return _interpreted(lambda robot: _model(robot, couple_mimics), source, source_name)
+    return _interpreted(lambda robot: _model(robot, couple_mimics, loops), source, source_name)
 
 
 def inertials_from_urdf(source: str | Path) -> dict[str, Inertial]:
@@ -94,7 +105,7 @@ def _inertials(robot: Element) -> dict[str, Inertial]:
     return {link: _inertial(f'link {link!r}', element, version) for link, element in _named(robot, 'link')}
 
 
-def _model(robot: Element, couple_mimics: bool) -> Model:
+def _model(robot: Element, couple_mimics: bool, loops: str | Path | None) -> Model:
     """Return the model of a <robot> element."""
     name, version = word('robot', robot, 'name'), version_of(robot)
     links = _inertials(robot)
@@ -108,13 +119,29 @@ def _model(robot: Element, couple_mimics: bool) -> Model:
         findings += audit_inertial(link, mass, inertia)
     findings += unread(robot, version, {link: it.mass for link, it in links.items()})
     model = merged(name, base, joints, ten_parameters(*links[base]))
-    mimics = {joint: mimic for joint, element in elements.items() for mimic in _mimics(joint, element)}
+    moving = [joint.name for joint in joints if joint.kind != 'fixed']
+    mimics, of_mimics = mimics_of(robot, moving)
+    closures, of_closures = closures_of(robot, version, model)
+    couplings: list[Coupling] = []
     if couple_mimics:
         couplings, independent = _couplings(model, mimics)
-        model = with_loops(model, couplings)
     else:
         independent = [_independence(*mimic) for mimic in mimics.items()]
-    return audited(model, [*findings, *independent])
+    findings += [*of_mimics, *of_closures, *independent]
+    model = with_loops(model, [*closures, *couplings])
+    if loops is not None:
+        model = with_loops_file(model, loops, mimics)
+    return audited(_with_actuated(model, robot, mimics), findings)
+
+
+def _with_actuated(model: Model, robot: Element, mimics: Collection[str]) -> Model:
+    """Return a model with closures, with the joints that have a motor unless its loops name some; no ``mimics``."""
+    own = model.loops
+    if not own.closures or own.actuated:
+        return model
+    kinds = zip(model.joint_names, model.joint_kinds, strict=True)
+    known = [joint for joint, kind in kinds if joint not in mimics and JOINT_KINDS[kind].coordinates == 1]
+    return with_loops(model, own.all, own.gain, own.tolerance, actuated_in(robot, known))
 
 
 def _depth_first(links: list[str], joints: list[Joint]) -> tuple[str, list[Joint]]:
@@ -198,15 +225,6 @@ def _joint(name: str, element: Element, links: dict[str, Inertial], version: Ver
     return joint if kind == 'fixed' else _moving(owner, joint, kind, element)
 
 
-def _mimics(name: str, element: Element) -> Iterable[Element]:
-    """Yield the <mimic> of a moving joint if it has one."""
-    where = f'joint {name!r}'
-    mimic = only_child(where, element, 'mimic')
-    if mimic is not None and element.get('type') != 'fixed':
-        word(where, mimic, 'joint')
-        yield mimic
-
-
 def _coupling(joint: str, mimic: Element) -> Coupling:
     """Return the coupling of a joint with a <mimic>: q = multiplier q_other + offset."""
     where = f'joint {joint!r}'
@@ -234,12 +252,7 @@ def _independence(joint: str, mimic: Element, why: str = '') -> Finding:
 
 def _moving(owner: str, joint: Joint, kind: str, element: Element) -> Joint:
     """Return a fixed joint with the URDF type, axis, limits and friction of a joint that moves."""
-    written = only_child(owner, element, 'axis')
-    axis = numbers(owner, written, 'xyz', [1.0, 0.0, 0.0])  # default of URDF
-    if math.hypot(*axis) < SHORTEST_AXIS:
-        shown = ' '.join(f'{part:g}' for part in axis)
-        raise ModelError(f'{owner}: <axis xyz="{shown}">: the axis has no direction')
-
+    axis = direction_of(owner, only_child(owner, element, 'axis'))
     limit = only_child(owner, element, 'limit')
     lower, upper, velocity, effort = (
         numbers(owner, limit, attribute, [0.0], largest=math.inf)[0]

@@ -1,4 +1,4 @@
-"""<origin> of a URDF, and the version of URDF, which decides what it may hold."""
+"""<origin> and <axis> of a URDF, and the version of URDF, which decides what they may hold."""
 
 import math
 import re
@@ -8,7 +8,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.untrusted_text import numbers, only_child
-from robot_dynamics_ros.model.rotations import from_quaternion, from_rpy
+from robot_dynamics_ros.model.rotations import SHORTEST_AXIS, from_quaternion, from_rpy
 
 Version = tuple[int, int]
 FIRST: Version = (1, 0)
@@ -30,19 +30,32 @@ def version_of(robot: Element) -> Version:
     return major, minor
 
 
-def origin_of(owner: str, element: Element, version: Version) -> tuple[np.ndarray, np.ndarray]:
-    """Return rotation (3, 3) and translation (3, m) of an element's <origin>; identity where it has none.
+def origin_of(owner: str, element: Element, version: Version, tag: str = 'origin') -> tuple[np.ndarray, np.ndarray]:
+    """Return rotation (3, 3) and translation (3, m) of an element's <origin> or ``tag``; identity where it has none."""
+    return pose_of(owner, only_child(owner, element, tag), version)
+
+
+def pose_of(owner: str, origin: Element | None, version: Version) -> tuple[np.ndarray, np.ndarray]:
+    """Return rotation (3, 3) and translation (3, m) that the attributes of an element state; identity for None.
 
     From URDF 1.1 on the rotation may be a quaternion x, y, z, w in place of roll, pitch and yaw.
     """
-    origin = only_child(owner, element, 'origin')
     translation = np.array(numbers(owner, origin, 'xyz', [0.0, 0.0, 0.0]))
     if origin is None or version < WITH_QUATERNIONS or 'quat_xyzw' not in origin.attrib:
         return from_rpy(*numbers(owner, origin, 'rpy', [0.0, 0.0, 0.0])), translation
     if 'rpy' in origin.attrib:
-        raise ModelError(f'{owner}: <origin>: expected rpy or quat_xyzw, got both')
+        raise ModelError(f'{owner}: <{origin.tag}>: expected rpy or quat_xyzw, got both')
     x, y, z, w = numbers(owner, origin, 'quat_xyzw', [0.0, 0.0, 0.0, 1.0])
     if abs(math.hypot(x, y, z, w) - 1.0) > LENGTH_TOLERANCE:
         text = origin.get('quat_xyzw', '')[:80]
-        raise ModelError(f'{owner}: <origin quat_xyzw="{text}">: expected a quaternion of length 1')
+        raise ModelError(f'{owner}: <{origin.tag} quat_xyzw="{text}">: expected a quaternion of length 1')
     return from_quaternion(x, y, z, w), translation
+
+
+def direction_of(owner: str, axis: Element | None) -> list[float]:
+    """Return the vector (3,) that an <axis> or the like has as xyz; default: along x. ModelError for zero."""
+    vector = numbers(owner, axis, 'xyz', [1.0, 0.0, 0.0])
+    if axis is not None and math.hypot(*vector) < SHORTEST_AXIS:
+        shown = ' '.join(f'{part:g}' for part in vector)
+        raise ModelError(f'{owner}: <{axis.tag} xyz="{shown}">: the axis has no direction')
+    return vector

@@ -9,6 +9,7 @@ from contextlib import suppress
 from itertools import chain, islice
 from xml.etree.ElementTree import Element
 
+from robot_dynamics_ros.formats.urdf_loops.closing_elements import CLOSING, NO_CONSTRAINTS
 from robot_dynamics_ros.formats.urdf_origin import NEWEST, WITH_QUATERNIONS, Version
 from robot_dynamics_ros.model.model import Finding
 
@@ -29,7 +30,10 @@ READ = {
     'joint/dynamics': frozenset({'damping', 'friction'}),
     'joint/mimic': frozenset({'joint', 'multiplier', 'offset'}),
 }
-"""Attributes of each element that is read. Those of <transmission> are in ``urdf_transmissions``."""
+"""Attributes of each element that is read.
+
+Those of <transmission> are in ``urdf_transmissions``, those of elements that close loops and of further ones for mimic
+joints in ``urdf_loops``."""
 WITHOUT_EFFECT = {
     'shapes, colours and contacts': (
         'material', 'link/visual', 'link/collision', 'link/contact', 'link/collision_checking',
@@ -98,7 +102,7 @@ def _unknown(element: Element, path: str, place: str) -> Iterator[tuple[str, str
         if inner in READ:
             is_part = path == 'robot'  # a link or a joint
             yield from _unknown(child, inner, f'{inner} {child.get("name", "")!r:.80}' if is_part else place)
-        elif inner not in _WITHOUT_EFFECT:
+        elif inner not in _WITHOUT_EFFECT and inner not in CLOSING and inner not in NO_CONSTRAINTS:
             yield f'{"" if path == "robot" else shown}<{child.tag:.80}> is not read', place
 
 
@@ -112,7 +116,7 @@ def _of_gazebo(robot: Element, masses: Mapping[str, float]) -> Iterator[tuple[st
                 if masses.get(reference):
                     message = f'<gazebo><{element.tag}> is not used: it has weight here, and none in Gazebo'
                     yield message, f'link {reference!r:.80}'
-            elif element.tag not in GAZEBO_WITHOUT_EFFECT and ':' not in element.tag:
+            elif element.tag not in GAZEBO_WITHOUT_EFFECT and element.tag != 'joint' and ':' not in element.tag:
                 yield f'<gazebo><{element.tag:.80}> is not read: only Gazebo uses it', f'gazebo {reference!r:.80}'
 
 

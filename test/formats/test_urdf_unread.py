@@ -52,6 +52,26 @@ ALL = """
   <gazebo reference="arm"><turnGravityOff>true</turnGravityOff><mu1>0.2</mu1><material>Gazebo/Red</material></gazebo>
   <gazebo reference="hand"><gravity>0</gravity></gazebo>
   <gazebo><plugin name="p" filename="f"/></gazebo>
+  <gazebo>
+    <joint name="hinge" type="revolute"><pose relative_to="arm">0.1 0.2 0.3 0.4 0.5 0.6</pose><parent>base</parent>
+      <child>hand</child><axis><xyz expressed_in="__model__">0 1 0.5</xyz><limit><lower>-1</lower>
+      <upper>1</upper></limit><dynamics><damping>0.1</damping><friction>0.2</friction><spring_stiffness>3</spring_stiffness>
+      <spring_reference>0.3</spring_reference></dynamics></axis></joint>
+    <joint name="slide" type="prismatic"><parent>base</parent><child>hand</child></joint>
+    <plugin name="m" filename="g"><joint>j</joint><mimicJoint>k</mimicJoint><multiplier>0.5</multiplier>
+      <offset>0.1</offset></plugin>
+    <plugin name="n" filename="libmimic.so"/>
+  </gazebo>
+  <constraint name="cut" type="revolute"><parent link="base"/><parent_origin xyz="1 2 3" rpy="0.1 0.2 0.3"/>
+    <parent_axis xyz="0 1 0.5"/><child link="hand"/><child_origin xyz="3 2 1" rpy="0.3 0.2 0.1"/>
+    <child_axis xyz="0.5 1 0"/></constraint>
+  <constraint name="point" type="position"><predecessor link="base"><origin xyz="1 2 3"/></predecessor>
+    <successor link="hand"><origin xyz="1 2 3"/></successor></constraint>
+  <loop_joint name="ball" type="revolute"><link1 link="base" xyz="1 2 3" rpy="0.1 0.2 0.3"/>
+    <link2 link="hand" xyz="1 2 3" rpy="0.1 0.2 0.3"/><axis xyz="0 1 0.5"/></loop_joint>
+  <drake:ball_constraint><drake:ball_constraint_body_A name="base"/><drake:ball_constraint_p_AP value="1 2 3"/>
+    <drake:ball_constraint_body_B name="hand"/><drake:ball_constraint_p_BQ value="1 2 3"/></drake:ball_constraint>
+  <drake:linear_bushing_rpy><drake:bushing_frameA name="a"/></drake:linear_bushing_rpy>
   <ros2_control name="c" type="system"><joint name="j"/></ros2_control>
   <mujoco><compiler balanceinertia="true"/></mujoco>
 </robot>
@@ -73,6 +93,7 @@ def result(text: str) -> list:
             it.tobytes() for part in (model.arrays, model.limits, model.friction, model.actuators) for it in part
         ]
         found += [model.name, model.joint_names, model.link_names, model.joint_kinds, frames, numbers]
+        found += [[(it.name, it.kind) for it in model.loops.closures], model.loops.couplings, model.loops.actuated]
         found.append(sorted(map(str, model.findings)))
     return found
 
@@ -121,8 +142,8 @@ BESIDE = {
     'transmission/actuator@name',
     'gazebo/mu1',
     'gazebo/material',
-    'gazebo/plugin@name',
     'gazebo/plugin@filename',
+    'drake:linear_bushing_rpy/drake:bushing_frameA@name',
 }
 
 
@@ -153,7 +174,7 @@ UNKNOWN = {
         '<calibration rising="0.1"/>', '<joint_properties damping="3"/>', "joint 'j'",
         '<joint><joint_properties> is not read',
     ),
-    'an element of the robot': ('<mujoco>', '<loop_joint/><mujoco>', "robot 'all'", '<loop_joint> is not read'),
+    'an element of the robot': ('<mujoco>', '<drake:joint/><mujoco>', "robot 'all'", '<drake:joint> is not read'),
     'an inertial out of place': ('<mujoco>', '<inertial/><mujoco>', "robot 'all'", '<inertial> is not read'),
     'scaling of an inertia': (
         '<inertia ixx="0.03"', '<scale/><inertia ixx="0.03"', "link 'arm'", '<link><inertial><scale> is not read'
@@ -162,7 +183,10 @@ UNKNOWN = {
         '<gazebo reference="arm">', '<gazebo reference="j"><springStiffness>9</springStiffness></gazebo><gazebo>',
         "gazebo 'j'", '<gazebo><springStiffness> is not read: only Gazebo uses it',
     ),
-    'a joint of Gazebo': ('<gazebo>', '<gazebo><joint name="l"/>', "gazebo ''", '<gazebo><joint> is not read: only'),
+    'a joint of Gazebo': ('<gazebo>', '<gazebo><joint name="l"/>', "loop 'l'", "its type is '', and the loop stays"),
+    'a part of a constraint': ('<parent_axis', '<limit/><parent_axis', "loop 'cut'", '<limit> is not read'),
+    'a misspelt origin': ('<child_origin xyz', '<child_origin xzy', "loop 'cut'", '<child_origin xzy> is not read'),
+    'a part of a closing joint': ('<pose relative', '<x/><pose relative', "loop 'hinge'", '<x> is not read'),
     'a newer version': ('version="1.1"', 'version="1.7"', "robot 'all'", 'version 1.7 of URDF is newer than 1.2'),
 }  # fmt: skip
 

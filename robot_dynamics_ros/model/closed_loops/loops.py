@@ -59,7 +59,7 @@ def with_loops(
         if not isinstance(loop, LoopClosure | Coupling):
             raise ArgumentError(f'loops: expected a LoopClosure or a Coupling, got {untrusted_values.shown(loop)}')
     found = Loops(
-        tuple(_closure(model, loop) for loop in given if isinstance(loop, LoopClosure)),
+        tuple(checked_closure(model, loop) for loop in given if isinstance(loop, LoopClosure)),
         tuple(checked_coupling(model, loop) for loop in given if isinstance(loop, Coupling)),
         untrusted_values.number('gain', gain, least=0.0),
         untrusted_values.number('tolerance', tolerance, least=LEAST_TOLERANCE, most=LARGEST_TOLERANCE),
@@ -122,8 +122,8 @@ def _check_of_one_coordinate(model: Model, where: str, joint) -> None:
         raise ModelError(f'{where}: joint {joint!r} is {kind}; expected a joint of one coordinate')
 
 
-def _closure(model: Model, loop: LoopClosure) -> LoopClosure:
-    """Return a closure with checked entries, its base named."""
+def checked_closure(model: Model, loop: LoopClosure) -> LoopClosure:
+    """Return a closure with checked entries, its base named; UnknownNameError or ModelError naming what is wrong."""
     where = f'loop {untrusted_values.name("loops: name", loop.name)!r}'
     base = model.link_names[0]
     kind = untrusted_values.choice(f'{where}: kind', loop.kind, tuple(COMPONENTS))
