@@ -1,4 +1,4 @@
-"""Check a robot description: findings, gravity torques against effort limits, inertias against the links' shapes.
+"""Check a robot description: findings, gravity torques against effort limits, inertias against shapes, closed loops.
 
 Exit status: 0 where every node accepts the robot, 1 where one refuses it or the description cannot be read.
 """
@@ -7,7 +7,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import yaml
@@ -15,6 +15,7 @@ import yaml
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
 from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
+from robot_dynamics_ros.control.arm.loop_check import effective_mobility, loop_rows, motor_findings
 from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.formats.description import urdf_of_description
@@ -36,7 +37,7 @@ ALIGNED = 1e-7
 """Largest other component of an axis that is along a coordinate axis: rounding of printed angles."""
 
 ROUNDING = 1e-12
-"""Of the largest torque: a smaller one is shown as 0."""
+"""Of the largest torque; rad or m of an open loop: a smaller one is shown as 0."""
 
 
 class StandIn:
@@ -55,23 +56,33 @@ class StandIn:
         return self._values[name]
 
 
+class Verdict(NamedTuple):
+    """What a node does with a robot."""
+
+    refusal: str  # why it refuses to be configured; '' where it does not
+    loops: str = ''  # how it computes with the loops, '' for a robot without
+
+
 def main(arguments=None) -> None:
     """Print the tables; exit with 1 where a node refuses the robot."""
     options = _parser().parse_args(arguments)
     try:
         parameters = dict(_parameter(text) for text in options.parameter)
+        if options.loops:
+            parameters['loops'] = options.loops
         check_names(parameters)
         accepting = {**parameters, 'model_findings': 'accept'}
         robot = load_robot(StandIn('gravity_compensation_node', accepting), options.robot)
-        refusals = {name: refusal(name, parameters, options.robot) for name in groups_by_node()}
-        print(report(robot, options.robot, refusals))
+        mechanism = _mechanism(load_robot(StandIn('dynamics_server', accepting), options.robot))
+        verdicts = {name: verdict(name, parameters, options.robot) for name in groups_by_node()}
+        print(report(robot, mechanism, options.robot, verdicts))
     except (DynamicsError, OSError) as error:
         sys.exit(f'{COMMAND}: {error}')
-    sys.exit(1 if any(refusals.values()) else 0)
+    sys.exit(1 if any(it.refusal for it in verdicts.values()) else 0)
 
 
-def refusal(name: str, parameters: dict[str, Any], description: str) -> str:
-    """Return why the node ``name`` refuses to be configured with the robot of ``description``, '' where it does not."""
+def verdict(name: str, parameters: dict[str, Any], description: str) -> Verdict:
+    """Return whether the node ``name`` refuses the robot of ``description``, and what it does with its loops."""
     node = StandIn(name, parameters)
     try:
         robot = load_robot(node, description)
@@ -82,8 +93,17 @@ def refusal(name: str, parameters: dict[str, Any], description: str) -> str:
         if name == 'simulated_arm':
             _check_plant(robot)
     except DynamicsError as error:
-        return str(error)
-    return ''
+        return Verdict(str(error))
+    if isinstance(robot, DrivenRobot):
+        return Verdict('', f'computes with {robot.nv} of {robot.model.arrays.n} joints; the others follow them')
+    if robot.loops.all:
+        return Verdict('', f'computes with all {robot.nv} joints; the loops act in its forward dynamics')
+    return Verdict('')
+
+
+def _mechanism(robot: Robot | DrivenRobot) -> Robot:
+    """Return a robot with all its joints and loops."""
+    return robot.robot.with_loops(robot.couplings) if isinstance(robot, DrivenRobot) else robot
 
 
 def _check_plant(robot: Robot | DrivenRobot) -> None:
@@ -95,8 +115,8 @@ def _check_plant(robot: Robot | DrivenRobot) -> None:
     MujocoArm(robot, 1e-3, robot.neutral())
 
 
-def report(robot: Robot | DrivenRobot, description: str, refusals: dict[str, str]) -> str:
-    """Return all tables for ``robot``; ``refusals`` are those of ``refusal`` by node."""
+def report(robot: Robot | DrivenRobot, mechanism: Robot, description: str, verdicts: dict[str, Verdict]) -> str:
+    """Return all tables for ``robot``; ``mechanism`` has its loops, ``verdicts`` are those of nodes by name."""
     model = robot.model
     moving = sum(float(row[0]) for row in model.arrays.I[1:])
     x, y, z = robot.gravity
@@ -109,13 +129,17 @@ def report(robot: Robot | DrivenRobot, description: str, refusals: dict[str, str
     needed = np.full(robot.nv, np.nan) if model.arrays.constraints else largest_static_torque(robot).torque
     findings = [
         *robot.findings,
+        *motor_findings(mechanism),
         *_on_torques(robot, needed),
         *_on_axes(model),
         *(it for link, box in boxes.items() if link in inertials for it in check_box(link, inertials[link], box)),
     ]
     order = {'error': 0, 'warning': 1}
     rows = [(it.severity, it.where, it.message) for it in sorted(findings, key=lambda it: order[it.severity])]
-    verdicts = [(name, 'refused' if why else 'accepted', why) for name, why in refusals.items()]
+    of_nodes = [
+        (name, 'refused' if it.refusal else 'accepted', it.refusal or it.loops) for name, it in verdicts.items()
+    ]
+    of_loops = [] if not mechanism.loops.all else [_loop_table(mechanism)]
     parts = [
         title,
         _table('findings', ('severity', 'where', 'finding'), rows or [('', '', 'none')]),
@@ -130,9 +154,32 @@ def report(robot: Robot | DrivenRobot, description: str, refusals: dict[str, str
             ('link', 'mass', 'centre', 'moments', 'box'),
             _link_rows(inertials, boxes),
         ),
-        _table('nodes', ('node', 'robot is', 'because'), verdicts),
+        *of_loops,
+        _table('nodes', ('node', 'robot is', 'because'), of_nodes),
     ]
     return '\n\n'.join(parts)
+
+
+def _loop_table(mechanism: Robot) -> str:
+    """Return the table of loops."""
+    freedom, motors = effective_mobility(mechanism), ', '.join(mechanism.loops.actuated)
+    title = (
+        f'loops; degrees of freedom that they leave: {"unknown" if freedom is None else freedom}; joints with a motor: '
+        f'{motors or "none is named"}; open: largest error at position 0, rad or m'
+    )
+    rows = [
+        (
+            row.name,
+            row.kind,
+            ', '.join(row.ends),
+            str(row.constraints),
+            _number(0.0 if row.opening < ROUNDING else row.opening),
+            ', '.join(row.joints),
+            ', '.join(row.actuated) or '-',
+        )
+        for row in loop_rows(mechanism)
+    ]
+    return _table(title, ('loop', 'kind', 'between', 'constraints', 'open', 'joints in it', 'with a motor'), rows)
 
 
 def _joint_rows(robot: Robot | DrivenRobot, needed: np.ndarray) -> Iterable[Sequence[str]]:
@@ -244,6 +291,9 @@ def _parser() -> argparse.ArgumentParser:
     """Return the options."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__.splitlines()[0])
     parser.add_argument('robot', help='a robot of the package, or the path of a URDF, MJCF or YAML file (by to_yaml)')
+    parser.add_argument(
+        '--loops', default='', metavar='FILE', help='loops file: what closes the loops of a URDF; as -p loops:=FILE'
+    )
     parser.add_argument(
         '-p',
         '--parameter',

@@ -3,10 +3,12 @@
 import re
 import sys
 
+from support.robots.cut_four_bar import PIN_OF_COUPLER, PIN_OF_ROCKER, cut_four_bar
 from support.robots.facade_robots import TREE
 
 import numpy as np
 import pytest
+import yaml
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.formats.urdf import Inertial
@@ -193,3 +195,89 @@ SOLID = 2.0 / 12.0 * np.diag([0.1**2 + 0.4**2, 0.2**2 + 0.4**2, 0.2**2 + 0.1**2]
 def test_masses_are_inside_of_the_shapes(com, inertia, message):
     found = list(check_box('arm', Inertial(2.0, np.array(com), inertia), BOX))
     assert [message in it.message and it.where == "link 'arm'" for it in found] == ([True] if message else [])
+
+
+PIN = {
+    'name': 'pin',
+    'link_a': 'coupler_link',
+    'pose_a': {'xyz': [float(it) for it in PIN_OF_COUPLER.split()]},
+    'link_b': 'rocker_link',
+    'pose_b': {'xyz': [float(it) for it in PIN_OF_ROCKER.split()]},
+}
+
+
+def four_bar(tmp_path, more='', **loops) -> tuple[str, str]:
+    """Return the paths of the cut four-bar, and of a loops file with its pin."""
+    urdf, file = tmp_path / 'bar.urdf', tmp_path / 'loops.yaml'
+    urdf.write_text(cut_four_bar(more))
+    file.write_text(yaml.safe_dump({'loops': {'closures': [PIN], **loops}}))
+    return str(urdf), str(file)
+
+
+def loop_table(text: str) -> tuple[str, list[list[str]]]:
+    """Return title and cells of the table of loops."""
+    (part,) = [part for part in text.split('\n\n') if part.startswith('loops')]
+    title, _, *rows = part.splitlines()
+    return title, [re.split(r' {2,}', row.strip()) for row in rows]
+
+
+def test_each_loop_has_a_row_and_a_server_computes_with_it(capsys, tmp_path):
+    urdf, file = four_bar(tmp_path, actuated=['crank'])
+    mimic = '<ros2_control><joint name="rocker"><param name="mimic">crank</param></joint></ros2_control>'
+    (tmp_path / 'bar.urdf').write_text(cut_four_bar(mimic))
+    status, text = run(capsys, urdf, '--loops', file)
+    title, rows = loop_table(text)
+    assert title.startswith('loops; degrees of freedom that they leave: 1; joints with a motor: crank; open: largest')
+    assert rows == [
+        ['pin', 'point', 'coupler_link, rocker_link', '3', '0', 'crank, coupler, rocker', 'crank'],
+        ['rocker', 'coupling', 'rocker, crank', '1', '0', 'rocker, crank', 'crank'],
+    ]
+    assert not [row for row in table(text, 'findings') if 'degree' in row]
+    accepted = next(row for row in table(text, 'nodes') if 'dynamics_server' in row)
+    assert accepted.endswith('computes with all 3 joints; the loops act in its forward dynamics')
+    again = run(capsys, urdf, '-p', f'loops:={file}')
+    assert again == (status, text)
+
+
+def test_an_open_loop_is_shown_as_open(capsys, tmp_path):
+    urdf, _ = four_bar(tmp_path)
+    shifted = {**PIN, 'pose_a': {'xyz': [1.0, 0.25, 0.0]}}
+    file = tmp_path / 'shifted.yaml'
+    file.write_text(yaml.safe_dump({'loops': {'closures': [shifted]}}))
+    _, ((_, _, _, _, opening, *_),) = loop_table(run(capsys, urdf, '--loops', str(file))[1])
+    assert opening == '0.25'
+
+
+MOTORS = {
+    'none': ([], 'its loops leave 1 degree of freedom, and nothing says which joints have a motor: state 1 of them'),
+    'too many': (['crank', 'rocker'], '2 joints have a motor (crank, rocker): 1 more than that; the positions of'),
+}
+
+
+@pytest.mark.parametrize(('actuated', 'said'), MOTORS.values(), ids=MOTORS)
+def test_motors_that_do_not_fit_the_degrees_of_freedom_are_a_finding(capsys, tmp_path, actuated, said):
+    urdf, file = four_bar(tmp_path, actuated=actuated)
+    text = run(capsys, urdf, '--loops', file)[1]
+    (row,) = [row for row in table(text, 'findings') if 'of freedom' in row]
+    assert said in row
+
+
+def test_mimic_joints_say_how_many_joints_a_node_computes_with(capsys, tmp_path):
+    urdf, file = tmp_path / 'bar.urdf', tmp_path / 'loops.yaml'
+    urdf.write_text(cut_four_bar())
+    file.write_text('loops: {couplings: [{joint: rocker, other: crank, polynomial: [0.0, 1.0]}]}')
+    status, text = run(capsys, str(urdf), '--loops', str(file))
+    rows = table(text, 'nodes')
+    assert status == 0 and all(row.endswith('computes with 2 of 3 joints; the others follow them') for row in rows)
+    assert loop_table(text)[0].startswith('loops; degrees of freedom that they leave: 2;')
+    assert not [row for row in table(text, 'findings') if 'of freedom' in row]  # leaders are driven
+
+
+def test_a_robot_without_loops_has_no_table_of_them(capsys):
+    assert '\nloops' not in run(capsys, 'aubo_i5')[1]
+
+
+def test_a_wrong_loops_file_ends_the_command_in_one_line(capsys, tmp_path):
+    urdf, _ = four_bar(tmp_path)
+    status, text = run(capsys, urdf, '--loops', str(tmp_path / 'no.yaml'))
+    assert status == 1 and text.startswith('robot_dynamics_check_model: ') and 'no.yaml: cannot be read' in text
