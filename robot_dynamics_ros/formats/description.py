@@ -21,30 +21,30 @@ FORMATS = {'.urdf': 'urdf', '.mjcf': 'mjcf', '.yaml': 'yaml', '.yml': 'yaml'}
 
 
 def model_from_description(
-    description: str | Path, couple_mimics: bool = False, loops: str | Path | None = None
+    description: str | Path, couple_mimics: bool = False, loops_file: str | Path | None = None
 ) -> tuple[Model, np.ndarray]:
     """Return model and gravity (3, m/s^2, base frame) of a description.
 
-    ``couple_mimics`` and ``loops`` are those of ``model_from_urdf``. Text is that of a URDF: it contains '<', and names
-    no files that are read. Raises ModelError; UnknownNameError lists the robots of the package.
+    ``couple_mimics`` and ``loops_file`` are those of ``model_from_urdf``. Text is that of a URDF: it contains '<', and
+    names no files that are read. Raises ModelError; UnknownNameError lists the robots of the package.
     """
     text = description_path(str(description))
     if is_xacro(text):
         raise ModelError(f'{text}: expected a URDF; write one: {xacro_command(text, {})}')
     found = _format_of(text)
     if found == 'urdf':
-        return model_from_urdf(text, couple_mimics=couple_mimics, loops=loops), np.array(GRAVITY)
+        return model_from_urdf(text, couple_mimics=couple_mimics, loops_file=loops_file), np.array(GRAVITY)
     if found == 'yaml':
         model, gravity = model_from_yaml(Path(text))
     elif found == 'mjcf':
         model, gravity = model_from_mjcf(Path(text))
     else:
         model, gravity = named_model(text), np.array(GRAVITY)
-    if loops is None:
+    if loops_file is None:
         return model, gravity
     if found == 'yaml' and (model.loops.all or model.loops.actuated):
-        raise ModelError(f'{loops}: {text} has a section loops of its own; state all loops there')
-    return with_loops_file(model, loops), gravity
+        raise ModelError(f'{loops_file}: {text} has a section loops of its own; state all loops there')
+    return with_loops_file(model, loops_file), gravity
 
 
 def urdf_of_description(description: str | Path) -> str | None:

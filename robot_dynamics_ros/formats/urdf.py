@@ -65,17 +65,17 @@ def model_from_urdf(
     source: str | Path,
     source_name: str | None = None,
     couple_mimics: bool = False,
-    loops: str | Path | None = None,
+    loops_file: str | Path | None = None,
 ) -> Model:
     """Return the model of a URDF: ``source`` is a path, or the text itself if it contains '<'.
 
     Joints are ordered depth first, children in document order. ``source_name`` names the source in errors; default: the
     path. ``Model.findings`` has the findings of the model check and those on what is not read. Joints that mimic
     others are independent joints, with a finding on each; with ``couple_mimics`` each has a coupling with the joint
-    that it mimics, unless no such joint moves. Loops are those that elements of ``urdf_loops`` close, and those of the
-    file ``loops`` (``loops_yaml``). Raises ModelError for anything but one tree of supported joints.
+    that it mimics, unless no such joint moves. Loops are those that elements of ``urdf_loops`` close, and those of
+    ``loops_file`` (``loops_yaml``). Raises ModelError for anything but one tree of supported joints.
     """
-    return _interpreted(lambda robot: _model(robot, couple_mimics, loops), source, source_name)
+    return _interpreted(lambda robot: _model(robot, couple_mimics, loops_file), source, source_name)
 
 
 def inertials_from_urdf(source: str | Path) -> dict[str, Inertial]:
@@ -105,7 +105,7 @@ def _inertials(robot: Element) -> dict[str, Inertial]:
     return {link: _inertial(f'link {link!r}', element, version) for link, element in _named(robot, 'link')}
 
 
-def _model(robot: Element, couple_mimics: bool, loops: str | Path | None) -> Model:
+def _model(robot: Element, couple_mimics: bool, loops_file: str | Path | None) -> Model:
     """Return the model of a <robot> element."""
     name, version = word('robot', robot, 'name'), version_of(robot)
     links = _inertials(robot)
@@ -129,8 +129,8 @@ def _model(robot: Element, couple_mimics: bool, loops: str | Path | None) -> Mod
         independent = [_independence(*mimic) for mimic in mimics.items()]
     findings += [*of_mimics, *of_closures, *independent]
     model = with_loops(model, [*closures, *couplings])
-    if loops is not None:
-        model = with_loops_file(model, loops, mimics)
+    if loops_file is not None:
+        model = with_loops_file(model, loops_file, mimics)
     return audited(_with_actuated(model, robot, mimics), findings)
 
 

@@ -52,7 +52,9 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         return cls(named_model(name))
 
     @classmethod
-    def from_description(cls, source: str | Path, mimic: str = 'ignore', loops: str | Path | None = None) -> 'Robot':
+    def from_description(
+        cls, source: str | Path, mimic: str = 'ignore', loops_file: str | Path | None = None
+    ) -> 'Robot':
         """Return the robot of any description, as commands and nodes do: ``named`` or by its format.
 
         Raises ModelError as ``from_urdf``, ``from_mjcf`` and ``from_yaml`` do; UnknownNameError lists the robots of the
@@ -63,14 +65,14 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         source : str or Path
             Name of a robot of the package, path of a URDF, MJCF or YAML file, or text of a URDF.
         mimic
-        loops
+        loops_file
 
         Returns
         -------
         Robot
         """
         validation.choice('mimic', mimic, MIMIC)
-        return cls(*model_from_description(source, couple_mimics=mimic == 'couple', loops=loops))
+        return cls(*model_from_description(source, couple_mimics=mimic == 'couple', loops_file=loops_file))
 
     @classmethod
     def from_urdf(
@@ -80,13 +82,13 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         tip_link: str | None = None,
         mimic: str = 'ignore',
         gravity=None,
-        loops: str | Path | None = None,
+        loops_file: str | Path | None = None,
     ) -> 'Robot':
         """Return the robot of a URDF, or its ``chain``; ModelError names an unsupported element.
 
         A joint that mimics another is imported as an independent joint and reported as a finding; with
         ``mimic='couple'`` it has a ``Coupling`` with the joint that it mimics, if such a joint moves. Closed loops are
-        those that the URDF states, such as by a joint in <gazebo>, and those of the file ``loops``. Gravity is
+        those that the URDF states, such as by a joint in <gazebo>, and those of ``loops_file``. Gravity is
         (0, 0, -9.81) in the frame of the URDF's root, unless it is given. Raises ArgumentError.
 
         Parameters
@@ -96,14 +98,14 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         tip_link
         mimic
         gravity
-        loops
+        loops_file
 
         Returns
         -------
         Robot
         """
         validation.choice('mimic', mimic, MIMIC)
-        model = model_from_urdf(source, couple_mimics=mimic == 'couple', loops=loops)
+        model = model_from_urdf(source, couple_mimics=mimic == 'couple', loops_file=loops_file)
         return cls(*chain(model, GRAVITY, base_link, tip_link, gravity))
 
     @classmethod

@@ -51,7 +51,7 @@ tip_link : str, optional
     Last link of the chain. Default: the whole subtree of ``base_link``.
 mimic : {'ignore', 'couple'}
     Whether joints with <mimic> are coupled with the joints that they mimic.
-loops : str or Path, optional
+loops_file : str or Path, optional
     Path of a loops file: YAML with the section ``loops`` of ``to_yaml``, see ``formats.yaml_files.loops_yaml``. Its
     loops are added to those of the description. ModelError names a joint that both couple.
 quantities : str

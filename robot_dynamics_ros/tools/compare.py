@@ -49,7 +49,7 @@ def run(options) -> None:
     from robot_dynamics_ros.tools.figures.figure_files import write_figures  # noqa: PLC0415  (needs matplotlib)
 
     validation.output_folder('--output', options.output)
-    described = Robot.from_description(options.robot)
+    described = Robot.from_description(options.robot, loops_file=options.loops)
     robot = described.chain(options.base_link, options.tip_link, options.gravity)
     masses = _masses(options.payload)
     com = validation.finite('--com', options.com, (3,))
@@ -140,6 +140,7 @@ def parser() -> argparse.ArgumentParser:
     parser = OneLineParser(prog=COMMAND, description=__doc__)
     add = parser.add_argument
     add('robot', nargs='?', default='aubo_i5', help='a robot of the package, or path of a URDF, MJCF or YAML file')
+    add('--loops', type=Path, metavar='FILE', help='loops file: what closes the loops of a cut URDF')
     add('--base-link', help='link whose frame becomes the base frame')
     add('--tip-link', help='last link of the chain')
     add(

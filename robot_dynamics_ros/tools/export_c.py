@@ -37,6 +37,7 @@ def add_robot_options(parser: argparse.ArgumentParser, gravity: str = '--gravity
     parser.add_argument(
         'robot', help='robot of the package, for instance aubo_i5, or path of a URDF, MJCF or YAML file'
     )
+    parser.add_argument('--loops', type=Path, metavar='FILE', help='loops file: what closes the loops of a cut URDF')
     parser.add_argument('--actuators', type=Path, help='actuator file with rotor inertias')
     parser.add_argument('--base-link', help='link whose frame becomes the base frame')
     parser.add_argument('--tip-link', help='last link of the chain')
@@ -52,7 +53,7 @@ def add_robot_options(parser: argparse.ArgumentParser, gravity: str = '--gravity
 
 def robot_of(options, mimic: str = 'ignore', locked: Mapping[str, float] | None = None) -> Robot:
     """Return the robot that the options describe, with ``locked`` joints at positions; ``mimic`` as in ``Robot``."""
-    robot = Robot.from_description(options.robot, mimic)
+    robot = Robot.from_description(options.robot, mimic, options.loops)
     if options.actuators:
         robot = robot.with_actuators(options.actuators)
     if locked:

@@ -110,6 +110,7 @@ def _check_arm(options, stated: StatedParameters) -> None:
     gravity = [0.0] if options.gravity is None else list(options.gravity)
     of_options = {
         'model': (options.robot, 'state it as robot'),
+        'loops': (str(options.loops or ''), 'state it by --loops'),
         'base_link': (options.base_link or '', 'state it by --base-link'),
         'tip_link': (options.tip_link or '', 'state it by --tip-link'),
         'actuators': (str(options.actuators or ''), 'state it by --actuators'),
@@ -133,7 +134,7 @@ def commanded_robot(options) -> Robot:
         except ValueError:
             raise ArgumentError(f'--lock: expected JOINT:POSITION, got {entry!r:.80}') from None
     if positions:
-        couplings = Robot.from_description(options.robot, 'couple').loops.couplings
+        couplings = Robot.from_description(options.robot, 'couple', options.loops).loops.couplings
         positions = with_followers(couplings, positions)
     return robot_of(options, 'couple', positions)
 

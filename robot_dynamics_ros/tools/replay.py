@@ -104,6 +104,7 @@ def node_parameters(options) -> dict:
     """Return the parameters of ``feedforward_node`` for the robot that the options describe."""
     given = {
         'model': options.robot,
+        'loops': options.loops and str(options.loops),
         'actuators': options.actuators and str(options.actuators),
         'base_link': options.base_link,
         'tip_link': options.tip_link,

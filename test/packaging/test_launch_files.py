@@ -155,7 +155,9 @@ def test_every_configuration_is_a_declared_argument_and_each_is_used(path, descr
 
 BRINGUP = ROOT / 'launch' / 'bringup.launch.py'
 OPTIONS = {
-    **dict.fromkeys(('model', 'description_topic', 'actuators', 'base_link', 'tip_link', 'preset', 'source'), 'value'),
+    **dict.fromkeys(
+        ('model', 'description_topic', 'loops', 'actuators', 'base_link', 'tip_link', 'preset', 'source'), 'value'
+    ),
     'await_payload_gravity': 'false',
 }
 

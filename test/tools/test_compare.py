@@ -218,6 +218,7 @@ def test_other_robots_and_motions(motion, tmp_path, capsys):
         (['--end', *'700000', '--start', *'000000'], "joint 'shoulder_joint' leaves its position limits"),
         (['--tip-wrench', *['nan'] * 6], '--tip-wrench.*nan is not finite'),
         (['--payload', '1', '1.0'], '--payload: expected different masses, got 1 kg twice'),
+        (['--loops', 'missing.yaml'], r'missing\.yaml: cannot be read'),
         (['--seed', '-1'], '--seed: expected at least 0, got -1'),
         (['--states', '1000000000000'], '--states: expected 2 to 100,000, got 1000000000000'),
         (['--tip-link', 'base_link'], 'robot: aubo_i5 has no joint that moves'),

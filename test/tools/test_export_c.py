@@ -2,6 +2,8 @@
 
 import sys
 
+from support.robots.cut_four_bar import cut_four_bar
+
 import pytest
 
 from robot_dynamics_ros.formats.library import named_urdf
@@ -19,9 +21,9 @@ def command(monkeypatch):
     return call
 
 
-def functions(folder):
-    text = (folder / 'aubo_i5_dynamics.h').read_text()
-    return [line[len('bool aubo_i5_') : -1] for line in text.splitlines() if line.startswith('bool ')]
+def functions(folder, robot='aubo_i5'):
+    text = (folder / f'{robot}_dynamics.h').read_text()
+    return [line[len(f'bool {robot}_') : -1] for line in text.splitlines() if line.startswith('bool ')]
 
 
 def test_a_robot_of_the_package_or_of_a_file(command, tmp_path, capsys):
@@ -37,6 +39,16 @@ def test_a_robot_of_the_package_or_of_a_file(command, tmp_path, capsys):
     )
     for path in (tmp_path / 'named').iterdir():
         assert (tmp_path / 'file' / path.name).read_text() == path.read_text()
+
+
+def test_the_loops_of_a_file_are_exported(command, tmp_path):
+    urdf, file = tmp_path / 'bar.urdf', tmp_path / 'loops.yaml'
+    urdf.write_text(cut_four_bar())
+    file.write_text('loops: {closures: [{name: pin, link_a: coupler_link, link_b: rocker_link}]}')
+    command(urdf, tmp_path / 'bar', '--loops', file, '--program', 'loop_errors')
+    assert functions(tmp_path / 'bar', 'bar') == ['loop_errors']
+    with pytest.raises(SystemExit, match=r'no\.yaml: cannot be read'):
+        command(urdf, tmp_path / 'bar', '--loops', tmp_path / 'no.yaml')
 
 
 def test_programs_and_a_part_of_the_robot(command, tmp_path):

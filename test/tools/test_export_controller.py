@@ -225,6 +225,7 @@ def test_the_package_of_a_compliant_arm(command, tmp_path, capsys):
         ({'preset': 'franka'}, [], "preset: state it by --preset, where it is ''; the file says 'franka'"),
         ({'gravity_owner': 'robot'}, [], 'gravity_owner: state it in controllers.yaml'),
         ({'tip_link': 'foreArm_Link'}, [], 'tip_link: state it by --tip-link'),
+        ({'loops': 'pins.yaml'}, [], "loops: state it by --loops, where it is ''; the file says 'pins.yaml'"),
         ({'model': 'panda.urdf'}, [], "model: state it as robot, where it is 'aubo_i5'; the file says 'panda.urdf'"),
     ],
 )

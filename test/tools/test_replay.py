@@ -46,8 +46,10 @@ def test_log_and_robot_reach_the_node(played, tmp_path):
 
 def test_a_part_of_a_robot_and_its_actuators_reach_the_node():
     words = ['arm.urdf', 'bag', '--actuators', 'rotors.yaml', '--base-link', 'left', '--tip-link', 'flange']
+    words += ['--loops', 'loops.yaml']
     assert replay.node_parameters(replay.parser().parse_args(words)) == {
         'model': 'arm.urdf',
+        'loops': 'loops.yaml',
         'actuators': 'rotors.yaml',
         'base_link': 'left',
         'tip_link': 'flange',

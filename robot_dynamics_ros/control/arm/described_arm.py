@@ -19,14 +19,15 @@ MEASURED, FROM = 'measured', 'from'
 """In locked_joints: the joint is where joint_states say that it is, and before where it is stated, after FROM."""
 
 
-def described(description: str, keeps_loops: bool = False) -> tuple[Robot, Sequence[Coupling]]:
+def described(description: str, loops: str = '', keeps_loops: bool = False) -> tuple[Robot, Sequence[Coupling]]:
     """Return the robot of ``description`` as a tree of joints, and the couplings of its mimic joints.
 
+    ``loops`` is the path of a loops file, '' for none; its loops are added to those of the description.
     A robot with closures keeps its loops, as does one with couplings, other than <mimic>, for a node that
     ``keeps_loops``. Joints whose <mimic> is wrong, such as one that names no joint, are joints of their own; a finding
     says so.
     """
-    robot = Robot.from_description(description, mimic='couple')
+    robot = Robot.from_description(description, mimic='couple', loops_file=loops or None)
     couplings = robot.loops.couplings
     if robot.loops.closures or (keeps_loops and urdf_of_description(description) is None):
         return robot, ()

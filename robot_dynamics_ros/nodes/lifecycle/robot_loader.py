@@ -28,13 +28,14 @@ from robot_dynamics_ros.robot import Robot
 def load_robot(node, description: str) -> Robot | DrivenRobot:
     """Return the robot of ``description``, see ``RobotDescription.source``, as the parameters of ``node`` say.
 
+    Loops of the parameter loops are added first, as if the description stated them.
     Joints are locked first, so what moves with them keeps its mass; then the chain is cut out. Joints that mimic others
     follow them; they and the locked ones are ``node.locked_joint_names``. A node that reads joint states also gets
     ``locked_joints``, to compare them. The findings of the model check are logged, and an error that affects what the
     node computes is refused, unless model_findings accepts it. DynamicsError names the parameter, joint or link that is
     wrong.
     """
-    robot, couplings = described(description, keeps_loops=node.serves_loops)
+    robot, couplings = described(description, node.value('loops'), keeps_loops=node.serves_loops)
     if node.value('actuators'):
         robot = robot.with_actuators(node.value('actuators'))
     gravity = stated_gravity(node.value('gravity'), node.value('gravity_limit'))

@@ -30,6 +30,7 @@ DESCRIPTION = {
     'base_link': ('', "first link of the arm; '': that of the description"),
     'tip_link': ('', "last link of the arm; '': those of the description"),
     'locked_joints': ('', "joints to lock, such as a gripper's: 'joint: position, ...' in rad, m"),
+    'loops': ('', 'path of a loops file: what closes the loops of a URDF that is cut to a tree'),
     'gravity': ('', "in the frame of base_link, m/s^2: 'x, y, z'; '': (0, 0, -9.81) in that of the description's root"),
     'actuators': ('', 'path of an actuator file with rotor inertias and friction'),
     'xacro_args': ('', "arguments of a xacro file: 'name:=value ...'"),
@@ -64,6 +65,7 @@ def completed_arm(
     base_link: str = '',
     tip_link: str = '',
     locked_joints=(),
+    loops: str = '',
     actuators: str = '',
     xacro_args: str = '',
     effort_limit=(0.0,),
@@ -79,6 +81,8 @@ def completed_arm(
         First and last link of the arm; '': those of the description.
     locked_joints : sequence of str
         'joint: position' each (rad, m).
+    loops : str
+        Path of a loops file; '': none.
     actuators : str
         Path of an actuator file; '': none.
     xacro_args : str
@@ -99,7 +103,7 @@ def completed_arm(
     """
     if is_xacro(description):
         description = urdf_of_xacro(description, xacro_arguments(xacro_args))
-    tree, couplings = described(description)
+    tree, couplings = described(description, loops)
     check_tree(tree.model, 'demo')
     if actuators:
         tree = tree.with_actuators(actuators)

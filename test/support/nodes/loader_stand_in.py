@@ -16,6 +16,7 @@ class StandIn:
             'model_findings': 'refuse',
             'base_link': '',
             'tip_link': '',
+            'loops': '',
             'actuators': '',
             'locked_joints': [''],
             'locked_joint_tolerance': 0.05,

@@ -101,6 +101,13 @@ def test_what_is_stated_is_used():
     np.testing.assert_array_equal(demo_arm('aubo_i5').robot.rotor_inertia[[0, 2, 3, 4, 5]], measured[[0, 2, 3, 4, 5]])
 
 
+def test_a_joint_that_a_loops_file_couples_follows(tmp_path):
+    file = tmp_path / 'loops.yaml'
+    file.write_text('loops: {couplings: [{joint: bend, other: lift, polynomial: [0.1, -1.0]}]}')
+    arm = demo_arm(urdf(*ARM), loops=str(file))
+    assert arm.robot.joint_names == ('lift', 'grip') and "joint 'bend' follows 'lift'" in arm.notes
+
+
 def test_inertias_that_no_body_has_are_replaced_and_that_is_said():
     wrong = link('lower', 2.0, '0.2 0 0', (0.001, 0, 0, 0.02, 0, 0.05))
     arm = demo_arm(urdf(*(wrong if 'name="lower"' in part and '<link' in part else part for part in ARM)))
