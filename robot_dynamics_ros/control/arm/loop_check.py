@@ -25,14 +25,14 @@ class LoopRow(NamedTuple):
     kind: str  # of the closure, or 'coupling'
     ends: tuple[str, str]  # links that are held together, or joints
     constraints: int
-    opening: float  # rad or m, largest error at position 0
+    opening: float  # rad or m, largest error at position 0; NaN where frames are turned by half a turn
     joints: tuple[str, ...]  # that move in the loop
     actuated: tuple[str, ...]  # of them, with a motor
 
 
 def loop_rows(robot: Robot) -> Iterator[LoopRow]:
     """Yield closures and couplings of a robot in the order of their constraints."""
-    loops, errors = robot.loops, np.abs(robot.loop_errors(robot.neutral()))
+    loops, errors = robot.loops, _errors_at_zero(robot)
     counts = [*(len(COMPONENTS[it.kind]) for it in loops.closures), *(1 for _ in loops.couplings)]
     ends = np.cumsum(counts)
     openings = [float(errors[end - count : end].max()) for end, count in zip(ends, counts, strict=True)]
@@ -113,6 +113,14 @@ def _starts(robot: Robot) -> Iterator[np.ndarray]:
     yield (lower + upper) / 2.0
     for _ in range(RANDOM_STARTS):
         yield rng.uniform(np.minimum(lower, upper), np.maximum(lower, upper))
+
+
+def _errors_at_zero(robot: Robot) -> np.ndarray:
+    """Return the magnitudes of the errors of loops at position 0 (m,), NaN where they have none."""
+    try:
+        return np.abs(robot.loop_errors(robot.neutral()))
+    except DynamicsError:
+        return np.full(robot.model.arrays.constraints, np.nan)
 
 
 def _joints_between(robot: Robot, a: str, b: str) -> tuple[str, ...]:

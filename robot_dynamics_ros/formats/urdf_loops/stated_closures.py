@@ -17,8 +17,10 @@ from robot_dynamics_ros.model.model import Finding, Model
 
 _PLUGIN = 'closed_loop'
 """In the name of a plugin's file, such as libclosed_loop_plugin.so of pegasus_gazebo_plugins."""
-_CUT = re.compile(r'closing_(.+)_1')
-"""Link where onshape-to-robot cuts a loop; the other side has the same name with 2 (placo, "Handling kinematic loops").
+_CUT = {re.compile(r'(closing_.+_)1'): '2', re.compile(r'(closedloop.*_)A'): 'B'}
+"""Names of links where a loop is cut, and the end of the name of the other side.
+
+The first is that of onshape-to-robot (placo, "Handling kinematic loops"), the second that of example-parallel-robots.
 """
 
 
@@ -48,9 +50,9 @@ def closures_of(robot: Element, version: Version, model: Model) -> tuple[list[Lo
 
 def _cut_links(links: Collection[str], held: Collection[str | None]) -> Iterator[Finding]:
     """Yield findings on pairs of links whose names say that a loop is cut there, unless a closure holds them."""
-    for link in links:
-        cut = _CUT.fullmatch(link)
-        other = f'closing_{cut[1]}_2' if cut else ''
+    ends = ((cut, end) for link in links for pattern, end in _CUT.items() if (cut := pattern.fullmatch(link)))
+    for cut, end in ends:
+        link, other = cut[0], cut[1] + end
         if other in links and not {link, other} & set(held):
             message = f'by its name and {other!r} a loop is cut here, which stays open: state it in a loops file'
             yield Finding('warning', f'link {link!r}', message)

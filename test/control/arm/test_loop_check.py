@@ -39,6 +39,14 @@ def test_rows_are_those_of_the_constraints():
     assert coupling[:4] == ('rocker', 'coupling', ('rocker', 'a constant'), 1) and coupling.opening == 0.25
 
 
+def test_a_weld_that_is_turned_by_half_a_turn_has_no_opening():
+    turned = np.diag([1.0, -1.0, -1.0, 1.0])
+    (row,) = loop_rows(
+        Robot.named('aubo_i5').with_loops([LoopClosure('w', 'base_link', turned, 'shoulder_Link', kind='weld')])
+    )
+    assert np.isnan(row.opening)
+
+
 def test_joints_before_the_last_common_link_are_not_in_the_loop():
     robot = Robot.named('aubo_i5')
     (row,) = loop_rows(robot.with_loops([LoopClosure('l', 'upperArm_Link', link_b='wrist1_Link')]))

@@ -143,16 +143,18 @@ def test_wrong_numbers_and_names_are_refused(element, old, new, culprit):
     assert str(error.value).startswith(f'robot description: {culprit}')
 
 
-def test_links_whose_names_say_that_a_loop_is_cut_are_a_finding():
+@pytest.mark.parametrize('name', ['closing_pin_{}', 'closedloop1_{}'])
+def test_links_whose_names_say_that_a_loop_is_cut_are_a_finding(name):
+    one, two = (name.format(side) for side in ('12' if 'closing' in name else 'AB'))
     ends = ''.join(
-        f'<link name="closing_pin_{side}"/><joint name="to_{side}" type="fixed"><parent link="{link}_link"/>'
-        f'<child link="closing_pin_{side}"/><origin xyz="{place}"/></joint>'
-        for side, link, place in ((1, 'coupler', PIN_OF_COUPLER), (2, 'rocker', PIN_OF_ROCKER))
+        f'<link name="{side}"/><joint name="to_{side}" type="fixed"><parent link="{link}_link"/>'
+        f'<child link="{side}"/><origin xyz="{place}"/></joint>'
+        for side, link, place in ((one, 'coupler', PIN_OF_COUPLER), (two, 'rocker', PIN_OF_ROCKER))
     )
-    where = "link 'closing_pin_1'"
+    where = f'link {one!r}'
     (found,) = [it for it in Robot.from_urdf(cut_four_bar(ends)).findings if it.where == where]
-    assert "by its name and 'closing_pin_2' a loop is cut here, which stays open" in found.message
-    stated = '<loop_joint type="spherical"><link1 link="closing_pin_1"/><link2 link="closing_pin_2"/></loop_joint>'
+    assert f"by its name and '{two}' a loop is cut here, which stays open" in found.message
+    stated = f'<loop_joint type="spherical"><link1 link="{one}"/><link2 link="{two}"/></loop_joint>'
     robot = Robot.from_urdf(cut_four_bar(ends + stated))
     assert robot.loops.closures[0].name == 'loop_joint 1'
     assert not [it for it in robot.findings if it.where == where]
