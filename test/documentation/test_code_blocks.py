@@ -72,10 +72,13 @@ def write_c(text: str, line: int, page: Path, names: dict) -> None:
 
 
 def check_yaml(text: str, line: int, page: Path, names: dict) -> None:
-    """Take it for a parameter file, an actuator file or that of a controller_manager; write one that is named."""
+    """Take it for a parameter, actuator or loops file or that of a controller_manager; write one that is named."""
     tables, first = yaml.safe_load(text), text.partition('\n')[0]
     if first.endswith('.yaml'):
         Path(first.removeprefix('# ')).write_text(text, encoding='utf-8')
+    if list(tables) == ['loops']:
+        assert first.endswith('.yaml')  # the page's Python reads it
+        return
     if 'controller_manager' in tables:
         check_controllers(tables)
         return

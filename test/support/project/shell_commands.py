@@ -250,8 +250,8 @@ def check_model(arguments: list[str]) -> None:
     """Assert that check_model is given a robot and parameters of nodes."""
     _, *options = arguments
     for option, parameter in zip(options[::2], options[1::2], strict=True):
-        assert option == '-p', arguments
-        name, value = parameter.split(':=')
+        assert option in ('-p', '--loops'), arguments
+        name, value = parameter.split(':=') if option == '-p' else ('loops', parameter)
         check_parameter('', name, yaml.safe_load(value))
 
 
