@@ -86,6 +86,15 @@ def inertials_from_urdf(source: str | Path) -> dict[str, Inertial]:
     return _interpreted(_inertials, source)
 
 
+def joints_without_motor(source: str | Path) -> list[str]:
+    """Return the moving joints of a URDF that neither a motor nor another joint drives; none if it names no motor.
+
+    Motors are those of <transmission> and of command interfaces. The source is that of ``model_from_urdf``. Raises
+    ModelError.
+    """
+    return _interpreted(_without_motor, source)
+
+
 def _interpreted(interpret, source: str | Path, source_name: str | None = None):
     """Return the result of ``interpret`` for the root element; its ModelError names the source."""
     is_text = isinstance(source, str) and '<' in source
@@ -103,6 +112,14 @@ def _inertials(robot: Element) -> dict[str, Inertial]:
     """Return the inertial of each <link> of a <robot> element."""
     version = version_of(robot)
     return {link: _inertial(f'link {link!r}', element, version) for link, element in _named(robot, 'link')}
+
+
+def _without_motor(robot: Element) -> list[str]:
+    """Return the joints of ``joints_without_motor``."""
+    moving = [name for name, joint in _named(robot, 'joint') if joint.get('type') != 'fixed']
+    driven = set(actuated_in(robot, moving))
+    mimics = mimics_of(robot, moving)[0]
+    return [joint for joint in moving if driven and joint not in driven and joint not in mimics]
 
 
 def _model(robot: Element, couple_mimics: bool, loops_file: str | Path | None) -> Model:

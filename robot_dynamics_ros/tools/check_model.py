@@ -19,7 +19,7 @@ from robot_dynamics_ros.control.arm.loop_check import effective_mobility, loop_r
 from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.formats.description import urdf_of_description
-from robot_dynamics_ros.formats.urdf import Inertial, inertials_from_urdf
+from robot_dynamics_ros.formats.urdf import Inertial, inertials_from_urdf, joints_without_motor
 from robot_dynamics_ros.model.closed_loops.loops import check_tree
 from robot_dynamics_ros.model.consistent_inertias import eigenvalues
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
@@ -130,6 +130,7 @@ def report(robot: Robot | DrivenRobot, mechanism: Robot, description: str, verdi
     findings = [
         *robot.findings,
         *motor_findings(mechanism),
+        *_on_passive_joints(mechanism, description),
         *_on_torques(robot, needed),
         *_on_axes(model),
         *(it for link, box in boxes.items() if link in inertials for it in check_box(link, inertials[link], box)),
@@ -212,6 +213,21 @@ def _link_rows(inertials: dict[str, Inertial], boxes: dict[str, LinkBox]) -> Ite
         box = _vector(boxes[link].edges) if link in boxes else '-'
         if mass or inertia.any() or link in boxes:
             yield link, _number(mass), _vector(com), _vector(sorted(eigenvalues(inertia)[0])), box
+
+
+def _on_passive_joints(mechanism: Robot, description: str) -> Iterable[Finding]:
+    """Yield a finding on joints of a URDF that have no motor although others have, where no loop moves them."""
+    urdf = urdf_of_description(description)
+    if urdf is None or mechanism.loops.closures:
+        return
+    coupled = {coupling.joint for coupling in mechanism.loops.couplings}
+    moving = [it for it in joints_without_motor(urdf) if it in mechanism.joint_names and it not in coupled]
+    if moving:
+        message = (
+            f'no <transmission> or command interface for {", ".join(moving)}, unlike for the other joints: where a '
+            'loop moves them, state it in a loops file'
+        )
+        yield Finding('warning', f'robot {mechanism.name!r}', message)
 
 
 def _on_torques(robot: Robot | DrivenRobot, needed: np.ndarray) -> Iterable[Finding]:

@@ -281,3 +281,23 @@ def test_a_wrong_loops_file_ends_the_command_in_one_line(capsys, tmp_path):
     urdf, _ = four_bar(tmp_path)
     status, text = run(capsys, urdf, '--loops', str(tmp_path / 'no.yaml'))
     assert status == 1 and text.startswith('robot_dynamics_check_model: ') and 'no.yaml: cannot be read' in text
+
+
+def test_joints_without_a_motor_of_a_tree_are_a_finding_where_others_have_one(capsys, tmp_path):
+    control = '<ros2_control><joint name="crank"><command_interface name="effort"/></joint>{}</ros2_control>'
+    urdf, file = four_bar(tmp_path, control.format(''))
+
+    def said(*arguments) -> list[str]:
+        rows = table(run(capsys, urdf, *arguments)[1], 'findings')
+        return [row for row in rows if 'unlike for the other joints' in row]
+
+    (row,) = said()
+    assert 'no <transmission> or command interface for coupler, rocker, unlike' in row
+    assert not said('--loops', file)  # a loop moves them
+    (row,) = said('-p', "locked_joints:=['rocker: 0.0']")
+    assert 'interface for coupler, unlike' in row
+    follows = '<joint name="rocker"><param name="mimic">crank</param></joint>'
+    (tmp_path / 'bar.urdf').write_text(cut_four_bar(control.format(follows)))
+    assert 'rocker' not in said()[0]
+    (tmp_path / 'bar.urdf').write_text(cut_four_bar())
+    assert not said()

@@ -33,6 +33,7 @@ def on_coupler(robot: Robot) -> list[str]:
 def test_it_becomes_a_coupling_on_request(stated):
     robot = Robot.from_urdf(cut_four_bar(stated), mimic='couple')
     assert robot.loops.couplings == (FOLLOWING,) and not on_coupler(robot)
+    assert not [it for it in robot.findings if it.where.startswith('plugin')]
     robot = Robot.from_urdf(cut_four_bar(stated))
     assert not robot.loops.all
     assert on_coupler(robot) == ["it mimics 'crank'; here it is a joint of its own, with its own torque"]
@@ -76,3 +77,8 @@ def test_words_for_numbers_are_refused_where_they_are_used():
     text = cut_four_bar(PLUGIN.replace('-1.0', 'minus'))
     with pytest.raises(ModelError, match=r'joint \'coupler\': <plugin multiplier="minus">: expected a finite number'):
         Robot.from_urdf(text, mimic='couple')
+
+
+def test_a_mimic_of_a_fixed_joint_is_not_looked_at():
+    text = cut_four_bar().replace('<child link="plane"/>', '<child link="plane"/><mimic/>')
+    assert not Robot.from_urdf(text, mimic='couple').loops.all
