@@ -43,7 +43,7 @@ def closures_of(robot: Element, version: Version, model: Model) -> tuple[list[Lo
             closures.append(checked_closure(model, closure))
         except DynamicsError as error:
             reason = str(error).removeprefix(f'{where}: ')
-            findings.append(Finding('warning', where, f'the loop stays open: {reason}'))
+            findings.append(Finding('warning', where, f'it closes no loop: {reason}'))
     held = {link for closure in closures for link in (closure.link_a, closure.link_b)}
     return closures, [*findings, *_cut_links(model.frames, held)]
 

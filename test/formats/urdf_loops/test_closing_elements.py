@@ -93,7 +93,7 @@ OPEN = {
     'no axis': (CUT, '<parent_axis xyz="0 0 2"/>', '', 'the loop stays open: <parent_axis> is missing'),
     'no successor': (PLUS, 'successor', 'x', 'the loop stays open: <successor> is missing'),
     'one link': (LOOP_JOINT, 'link2', 'x', 'the loop stays open: expected <link1> and <link2>, got 1 of them'),
-    'an unknown link': (PLUS, '"rocker_link"', '"rocker"', "the loop stays open: link_b: no link 'rocker'; did you"),
+    'an unknown link': (PLUS, '"rocker_link"', '"rocker"', "it closes no loop: link_b: no link 'rocker'; did you"),
     'no point': (BALL, 'p_BQ', 'x', 'the loop stays open: <drake:ball_constraint_p_BQ> is missing'),
 }
 

@@ -93,6 +93,11 @@ def test_a_spring_and_a_damper_act_and_other_forces_are_findings():
     assert len(unused) == 2 and '<lower> -1.5' in unused[0] and '<friction> 0.5' in unused[1]
 
 
+def test_a_joint_that_fixes_the_base_to_the_world_is_no_loop():
+    robot = robot_of('<joint name="stand" type="fixed"><parent>world</parent><child>base</child></joint>')
+    assert on_loops(robot) == ["warning: loop 'stand': it closes no loop: 'base' and 'base' are one rigid body"]
+
+
 def test_the_world_is_the_base():
     to_base = '<joint name="pin" type="ball"><parent>world</parent><child>rocker_link</child></joint>'
     assert robot_of(to_base).loops.closures[0].link_a == 'base'
@@ -102,7 +107,7 @@ OPEN = {
     'another type': ('"revolute"', '"screw"', "its type is 'screw', and the loop stays open: only fixed, revolute"),
     'an unknown parent': ('coupler_link', 'cupler', "the loop stays open: its parent 'cupler' is no link"),
     'an unknown child': ('<child>rocker_link', '<child>rocker', "the loop stays open: its child 'rocker' is no link"),
-    'one body': ('coupler_link', 'rocker_link', "the loop stays open: 'rocker_link' and 'rocker_link' are one rigid"),
+    'one body': ('coupler_link', 'rocker_link', "it closes no loop: 'rocker_link' and 'rocker_link' are one rigid"),
     'an unknown frame': ('<pose>', '<pose relative_to="x">', "the loop stays open: its <pose> is relative to 'x'"),
     'degrees': ('<pose>', '<pose degrees="true">', 'the loop stays open: <pose degrees> is not read'),
     'an unknown frame of the axis': (
