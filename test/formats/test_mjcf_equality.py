@@ -172,13 +172,13 @@ def test_a_flag_turns_all_off():
     assert not model_from_mjcf(text)[0].loops.all
 
 
-ACTUATORS = """<actuator><motor name="m" joint="reach"/><position joint="turn"/><velocity jointinparent="turn"/>
+ACTUATORS = """<actuator><motor name="m" joint="reach"/><position joint="turn"/><velocity jointinparent="bend"/>
   <motor joint="ball" gear="1 0 0"/><motor site="tip"/></actuator>"""
 
 
 def test_joints_of_actuators_have_a_motor_where_there_are_loops():
     connect = '<equality><connect body1="tool" anchor="0.4 0.2 0.1"/></equality>'
-    assert model_from_mjcf(BODIES.format(connect + ACTUATORS))[0].loops.actuated == ('turn', 'reach')
+    assert model_from_mjcf(BODIES.format(connect + ACTUATORS))[0].loops.actuated == ('turn', 'bend', 'reach')
     assert model_from_mjcf(BODIES.format(connect))[0].loops.actuated == ()
     assert model_from_mjcf(BODIES.format(ACTUATORS))[0].loops.actuated == ()  # a tree
 

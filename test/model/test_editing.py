@@ -414,7 +414,7 @@ def test_mass_that_is_cut_off_a_chain_is_a_finding():
 
 def test_findings_of_the_importer_follow_their_joints():
     text = TREE.replace('<limit lower="-2"', '<mimic joint="z_turn"/><limit lower="-2"')
-    model = model_from_urdf(text.replace('</robot>', '<loop_joint/></robot>'))
+    model = model_from_urdf(text.replace('</robot>', '<drake:joint/></robot>'))
 
     def importers(part):
         return [it.where for it in part.findings if 'mimics' in it.message or 'not read' in it.message]

@@ -35,6 +35,6 @@ def poses_at_zero(model: Model) -> dict[str, np.ndarray]:
 def with_axis(pose: np.ndarray, axis) -> np.ndarray:
     """Return ``pose`` (4, 4; m) turned so that its z axis is ``axis`` (3,), which is expressed in ``pose``."""
     z = unit(np.asarray(axis, float))
-    beside = np.array([1.0, 0.0, 0.0] if abs(z[0]) < _ALONG else [0.0, 1.0, 0.0])
-    x = unit(beside - z * (beside * z).sum())
+    beside = 0 if abs(z[0]) < _ALONG else 1
+    x = unit(np.eye(3)[beside] - z * z[beside])
     return product(pose, homogeneous(np.column_stack([x, cross(z, x), z]), np.zeros(3)))

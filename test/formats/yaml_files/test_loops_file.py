@@ -94,8 +94,12 @@ def test_a_robot_of_the_package_and_an_mjcf_take_a_file_too(written, tmp_path):
     arm = tmp_path / 'arm.xml'
     body = '<body name="{0}"><joint name="{0}"/><geom size="0.1"/>{1}</body>'
     arm.write_text(f'<mujoco><worldbody>{body.format("a", body.format("b", ""))}</worldbody></mujoco>')
-    robot = Robot.from_description(arm, loops_file=written({'closures': [{'name': 'tip', 'link_b': 'b'}]}))
-    assert [it.name for it in robot.loops.closures] == ['tip']
+    path = written({'closures': [{'name': 'tip', 'link_b': 'b'}]})
+    assert [it.name for it in Robot.from_description(arm, loops_file=path).loops.closures] == ['tip']
+    held = '<equality><connect body1="a" anchor="0 0 0"/></equality><actuator><motor joint="a"/></actuator></mujoco>'
+    arm.write_text(arm.read_text().replace('</mujoco>', held))
+    robot = Robot.from_description(arm, loops_file=path)
+    assert len(robot.loops.closures) == 2 and robot.loops.actuated == ('a',)  # those of the MJCF
 
 
 def test_a_yaml_with_loops_of_its_own_takes_none(written, tmp_path):
