@@ -1,11 +1,12 @@
 """Elements of a URDF, beside <gazebo>, that close a loop.
 
     <constraint> with <parent> and <child>              proposal of the pull request 264 of ros/urdfdom (2026)
-    <constraint> with <predecessor> and <successor>     URDF+ (Chignoli et al. 2024, arXiv:2411.19753, and its parser)
-    <loop_joint> with <link1> and <link2>               Isaac Sim (spherical), Drake up to 2018 (revolute)
+    <constraint> with <predecessor> and <successor>     mit-biomimetics/URDF-Parser (M. Chignoli)
+    <loop_joint> with <link1> and <link2>               Isaac Sim (spherical), Drake's former RigidBodyTree (revolute)
     <drake:ball_constraint>                             Drake ("drake:ball_constraint" of its parsing documentation)
 
-What is no rigid constraint, or one of another kind, is named with the reason.
+What is no rigid constraint, or one of another kind, is named with the reason, as are <loop> and <coupling> of URDF+
+(Chignoli et al. 2024, arXiv:2411.19753).
 """
 
 from collections.abc import Iterator
@@ -79,12 +80,12 @@ def _cut(where: str, name: str, element: Element, version: Version) -> LoopClosu
 
 
 def _position(where: str, name: str, element: Element, version: Version) -> LoopClosure | str:
-    """Return the closure of a <constraint> of URDF+ that holds two points together."""
+    """Return the closure of a <constraint> of URDF-Parser that holds two points together."""
     kind = element.get('type', '')
     if kind != 'position':
         return (
-            f'its type is {kind!r:.80}, and only position is read of URDF+: state a gear as a coupling in a loops '
-            'file, or as the rotor inertia of its joint in an actuator file'
+            f'its type is {kind!r:.80}, and the loop stays open: only position is read; state a gear as a coupling in '
+            'a loops file, or as the rotor inertia of its joint in an actuator file'
         )
     ends = []
     for side in ('predecessor', 'successor'):

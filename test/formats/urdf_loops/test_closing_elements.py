@@ -1,4 +1,4 @@
-"""Elements beside <gazebo> that close a loop of a URDF: those of urdfdom's proposal, URDF+, Isaac Sim and Drake."""
+"""Elements beside <gazebo> that close a loop of a URDF: of urdfdom's proposal, URDF-Parser, Isaac Sim and Drake."""
 
 from support.robots.cut_four_bar import PIN_OF_COUPLER, PIN_OF_ROCKER, closed_at, cut_four_bar
 
@@ -13,7 +13,7 @@ CUT = (
     f'<child_origin xyz="{PIN_OF_ROCKER}" rpy="0.7 0 0"/><child_axis xyz="0 0.644217687237691 0.7648421872844885"/>'
     '</constraint>'
 )
-PLUS = (
+PARSER = (
     f'<constraint name="pin" type="position"><predecessor link="coupler_link"><origin xyz="{PIN_OF_COUPLER}"/>'
     f'</predecessor><successor link="rocker_link"><origin xyz="{PIN_OF_ROCKER}"/></successor></constraint>'
 )
@@ -32,7 +32,7 @@ CLOSED = {
     'urdfdom, revolute': (CUT, 'revolute', 'pin'),
     'urdfdom, spherical': (CUT.replace('revolute', 'spherical'), 'point', 'pin'),
     'urdfdom, in capitals': (CUT.replace('revolute', 'SPHERICAL'), 'point', 'pin'),
-    'URDF+': (PLUS, 'point', 'pin'),
+    'URDF-Parser': (PARSER, 'point', 'pin'),
     'Isaac Sim': (SPHERICAL, 'point', 'pin'),
     'Isaac Sim, as its documentation prints it': (SPHERICAL.replace('link2', 'link1'), 'point', 'pin'),
     'old Drake': (LOOP_JOINT, 'revolute', 'pin'),
@@ -78,10 +78,10 @@ OPEN = {
         "its type is 'universal', and the loop stays open: only revolute, s",
     ),
     'rolling': (
-        PLUS,
+        PARSER,
         '"position"',
         '"rolling"',
-        "its type is 'rolling', and only position is read of URDF+: state a g",
+        "its type is 'rolling', and the loop stays open: only position is r",
     ),
     'prismatic': (
         LOOP_JOINT,
@@ -91,9 +91,9 @@ OPEN = {
     ),
     'no child': (CUT, '<child link="rocker_link"/>', '', 'the loop stays open: <child> is missing'),
     'no axis': (CUT, '<parent_axis xyz="0 0 2"/>', '', 'the loop stays open: <parent_axis> is missing'),
-    'no successor': (PLUS, 'successor', 'x', 'the loop stays open: <successor> is missing'),
+    'no successor': (PARSER, 'successor', 'x', 'the loop stays open: <successor> is missing'),
     'one link': (LOOP_JOINT, 'link2', 'x', 'the loop stays open: expected <link1> and <link2>, got 1 of them'),
-    'an unknown link': (PLUS, '"rocker_link"', '"rocker"', "it closes no loop: link_b: no link 'rocker'; did you"),
+    'an unknown link': (PARSER, '"rocker_link"', '"rocker"', "it closes no loop: link_b: no link 'rocker'; did you"),
     'no point': (BALL, 'p_BQ', 'x', 'the loop stays open: <drake:ball_constraint_p_BQ> is missing'),
 }
 
