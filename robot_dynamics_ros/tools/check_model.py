@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
+from robot_dynamics_ros.control.arm.described_arm import described
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
-from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
 from robot_dynamics_ros.control.arm.loop_check import effective_mobility, loop_rows, motor_findings
+from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
 from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.formats.description import urdf_of_description
@@ -72,8 +73,8 @@ def main(arguments=None) -> None:
             parameters['loops'] = options.loops
         check_names(parameters)
         accepting = {**parameters, 'model_findings': 'accept'}
-        robot = load_robot(StandIn('gravity_compensation_node', accepting), options.robot)
-        mechanism = _mechanism(load_robot(StandIn('dynamics_server', accepting), options.robot))
+        robot = _loaded(accepting, options.robot)
+        mechanism = _mechanism(robot)
         verdicts = {name: verdict(name, parameters, options.robot) for name in groups_by_node()}
         print(report(robot, mechanism, options.robot, verdicts))
     except (DynamicsError, OSError) as error:
@@ -101,9 +102,22 @@ def verdict(name: str, parameters: dict[str, Any], description: str) -> Verdict:
     return Verdict('')
 
 
+def _loaded(parameters: dict[str, Any], description: str) -> Robot | DrivenRobot:
+    """Return the robot with which most nodes compute; where they refuse its closed loops, the one with all joints."""
+    try:
+        return load_robot(StandIn('gravity_compensation_node', parameters), description)
+    except DynamicsError:
+        robot, _ = described(description, parameters.get('loops', ''), keeps_loops=True)
+        if not robot.loops.closures:
+            raise
+        return robot
+
+
 def _mechanism(robot: Robot | DrivenRobot) -> Robot:
     """Return a robot with all its joints and loops."""
-    return robot.robot.with_loops(robot.couplings) if isinstance(robot, DrivenRobot) else robot
+    if not isinstance(robot, DrivenRobot):
+        return robot
+    return robot.mechanism or robot.robot.with_loops(robot.couplings)
 
 
 def _check_plant(robot: Robot | DrivenRobot) -> None:
@@ -126,7 +140,8 @@ def report(robot: Robot | DrivenRobot, mechanism: Robot, description: str, verdi
     )
     boxes = _boxes(description)
     inertials = _inertials(model, description)
-    needed = np.full(robot.nv, np.nan) if model.arrays.constraints else largest_static_torque(robot).torque
+    unknown = isinstance(robot, Robot) and robot.loops.all
+    needed = np.full(robot.nv, np.nan) if unknown else largest_static_torque(robot).torque
     findings = [
         *robot.findings,
         *motor_findings(mechanism),
@@ -166,7 +181,7 @@ def _loop_table(mechanism: Robot) -> str:
     freedom, motors = effective_mobility(mechanism), ', '.join(mechanism.loops.actuated)
     title = (
         f'loops; degrees of freedom that they leave: {"unknown" if freedom is None else freedom}; joints with a motor: '
-        f'{motors or "none is named"}; open: largest error at position 0, rad or m'
+        f'{motors or "none is named"}; open: largest error at position 0, or near, rad or m'
     )
     rows = [
         (
@@ -195,14 +210,14 @@ def _joint_rows(robot: Robot | DrivenRobot, needed: np.ndarray) -> Iterable[Sequ
     if isinstance(robot, DrivenRobot):
         for coupling in robot.couplings:
             joint = joints[coupling.joint]
-            stated = robot.measured.get(coupling.joint)
+            stated = robot.following.stated.get(coupling.joint)
             where = f'follows {coupling.other}' if stated is None else where_measured(stated)
             yield coupling.joint, joint.kind, _vector(joint.axis), where, '-', '-', '-'
 
 
 def _places(robot: Robot | DrivenRobot) -> str:
     """Return where measured joints are for the gravity torques of the table, '' for no such joints."""
-    measured = robot.measured if isinstance(robot, DrivenRobot) else {}
+    measured = robot.following.stated if isinstance(robot, DrivenRobot) else {}
     places = (f'{joint} at {0.0 if np.isnan(place) else place:g}' for joint, place in measured.items())
     return f', with {", ".join(places)}' if measured else ''
 

@@ -82,6 +82,7 @@ class ClosedMechanism:
 
     def __init__(self, robot: Robot, actuated: Sequence[str], tolerance: float = math.inf):
         self.robot, self._tolerance, model = robot, tolerance, robot.model
+        self.mechanism: Robot | None = robot
         names = [model.joint_of_velocity(k) for k in range(robot.nv)]
         self.places = np.array([k for k, name in enumerate(names) if name in actuated], np.intp)
         self.joint_names = tuple(names[k] for k in self.places)

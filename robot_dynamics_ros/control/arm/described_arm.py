@@ -23,13 +23,14 @@ def described(description: str, loops: str = '', keeps_loops: bool = False) -> t
     """Return the robot of ``description`` as a tree of joints, and the couplings of its mimic joints.
 
     ``loops`` is the path of a loops file, '' for none; its loops are added to those of the description.
-    A robot with closures keeps its loops, as does one with couplings, other than <mimic>, for a node that
-    ``keeps_loops``. Joints whose <mimic> is wrong, such as one that names no joint, are joints of their own; a finding
-    says so.
+    A robot with closures, or with a coupling that is not linear, keeps its loops, as does one with couplings, other
+    than <mimic>, for a node that ``keeps_loops``. Joints whose <mimic> is wrong, such as one that names no joint, are
+    joints of their own; a finding says so.
     """
     robot = Robot.from_description(description, mimic='couple', loops_file=loops or None)
     couplings = robot.loops.couplings
-    if robot.loops.closures or (keeps_loops and urdf_of_description(description) is None):
+    bent = any(any(it.polynomial[2:]) for it in couplings)
+    if robot.loops.closures or bent or (keeps_loops and urdf_of_description(description) is None):
         return robot, ()
     return robot.with_loops([]) if couplings else robot, couplings
 
@@ -55,8 +56,9 @@ def part_of(robot: Robot, locked: dict[str, float], base_link: str, tip_link: st
 def same_robot(one: Robot | DrivenRobot, other: Robot | DrivenRobot) -> bool:
     """Return whether two robots, without payload, are the same in all that a node computes with."""
     couplings = [getattr(robot, 'couplings', ()) for robot in (one, other)]
+    wholes = [getattr(robot, 'mechanism', None) or robot for robot in (one, other)]
     return (
-        same_model(one.model, other.model)
+        same_model(wholes[0].model, wholes[1].model)
         and np.array_equal(one.gravity, other.gravity)
         and couplings[0] == couplings[1]
         and _stated(one) == _stated(other)
@@ -119,7 +121,7 @@ def _locked(entries) -> dict[str, tuple[float, bool]]:
 
 def _stated(robot: Robot | DrivenRobot) -> str:
     """Return which joints of a robot are measured, and from where, for a comparison: NaN is not equal to itself."""
-    return str(getattr(robot, 'measured', {}))
+    return str(robot.following.stated if isinstance(robot, DrivenRobot) else {})
 
 
 def stated_gravity(vector, limit: float) -> np.ndarray | None:

@@ -39,7 +39,8 @@ class DrivenRobot:
         self.continuous_joints = robot.continuous_joints[places] & following.alone
 
     name = property(lambda self: self.robot.name, doc='Name of the robot.')
-    digest = property(lambda self: self.robot.digest, doc='Hash of the tree of joints, as that of ``Robot``.')
+    mechanism = property(lambda self: self.following.mechanism, doc='With closed loops; None for mimic joints alone.')
+    digest = property(lambda self: (self.mechanism or self.robot).digest, doc='Hash of all joints and closed loops.')
     model = property(lambda self: self.robot.model, doc='Model of the tree of all joints.')
     gravity = property(lambda self: self.robot.gravity, doc='Gravity in the base frame, (3,) m/s^2.')
     payloads = property(lambda self: self.robot.payloads, doc='Payloads by link or frame.')
@@ -62,8 +63,8 @@ class DrivenRobot:
         self.robot.prepare(*quantities)
 
     def to_urdf(self) -> str:
-        """Return the robot as URDF text, with <mimic>."""
-        return self.robot.with_loops(self.couplings).to_urdf()
+        """Return the robot as URDF text, with <mimic>; ModelError for closed loops."""
+        return (self.mechanism or self.robot.with_loops(self.couplings)).to_urdf()
 
     def neutral(self) -> np.ndarray:
         """Return a position of the driven joints, (m,): 0, or where loops are closed nearest to it."""

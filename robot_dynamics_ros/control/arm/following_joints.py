@@ -7,6 +7,7 @@ import numpy as np
 
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
+from robot_dynamics_ros.robot import Robot
 
 
 class Motion(NamedTuple):
@@ -28,9 +29,12 @@ class FollowingJoints(Protocol):
     followers : tuple of str
         Joints whose positions may be measured.
     stated : mapping of str to float
-        Those of them that are where they are measured, and where they count until then (rad, m; NaN: they have to be measured).
+        Those of them that are where they are measured, and where they count until then (rad, m; NaN: they have to be
+        measured).
     couplings : tuple of Coupling
         Those of mimic joints.
+    mechanism : Robot or None
+        The robot with its closed loops; None for mimic joints alone.
     alone : ndarray of bool, (m,)
         Driven joints that nothing follows.
     constant_G : ndarray, (n, m)
@@ -43,6 +47,7 @@ class FollowingJoints(Protocol):
     followers: tuple[str, ...]
     stated: Mapping[str, float]
     couplings: tuple[Coupling, ...]
+    mechanism: Robot | None
     alone: np.ndarray
     constant_G: np.ndarray
     home: np.ndarray

@@ -25,14 +25,14 @@ class LoopRow(NamedTuple):
     kind: str  # of the closure, or 'coupling'
     ends: tuple[str, str]  # links that are held together, or joints
     constraints: int
-    opening: float  # rad or m, largest error at position 0; NaN where frames are turned by half a turn
+    opening: float  # rad or m, largest error at the stated position; NaN where frames are turned by half a turn
     joints: tuple[str, ...]  # that move in the loop
     actuated: tuple[str, ...]  # of them, with a motor
 
 
 def loop_rows(robot: Robot) -> Iterator[LoopRow]:
     """Yield closures and couplings of a robot in the order of their constraints."""
-    loops, errors = robot.loops, _errors_at_zero(robot)
+    loops, errors = robot.loops, _errors(robot)
     counts = [*(len(COMPONENTS[it.kind]) for it in loops.closures), *(1 for _ in loops.couplings)]
     ends = np.cumsum(counts)
     openings = [float(errors[end - count : end].max()) for end, count in zip(ends, counts, strict=True)]
@@ -46,6 +46,14 @@ def loop_rows(robot: Robot) -> Iterator[LoopRow]:
         joints = tuple(joint for joint in (coupling.joint, coupling.other) if joint is not None)
         pair = coupling.joint, coupling.other or 'a constant'
         yield LoopRow(coupling.joint, 'coupling', pair, 1, opening, joints, _driven(joints, loops.actuated))
+
+
+def stated_position(robot: Robot) -> np.ndarray:
+    """Return the positions (nq; rad, m) near which loops are said to be closed, 0 where nothing is said."""
+    q, names = robot.neutral(), [robot.model.joint_of_coordinate(k) for k in range(robot.nq)]
+    for joint, position in robot.loops.near.items():
+        q[names.index(joint)] = position
+    return q
 
 
 def effective_mobility(robot: Robot) -> int | None:
@@ -100,8 +108,8 @@ def motor_findings(robot: Robot) -> Iterator[Finding]:
 
 
 def _starts(robot: Robot) -> Iterator[np.ndarray]:
-    """Yield positions (nq,) from which loops are closed: 0, the middle of the limits, random ones between them."""
-    yield robot.neutral()
+    """Yield positions (nq,) from which loops are closed: as stated, the middle of the limits, random ones between."""
+    yield stated_position(robot)
     single = all(KINDS[kind].coordinates == 1 for kind in robot.model.joint_kinds)
     rng = np.random.default_rng(0)
     if not single:
@@ -115,10 +123,10 @@ def _starts(robot: Robot) -> Iterator[np.ndarray]:
         yield rng.uniform(np.minimum(lower, upper), np.maximum(lower, upper))
 
 
-def _errors_at_zero(robot: Robot) -> np.ndarray:
-    """Return the magnitudes of the errors of loops at position 0 (m,), NaN where they have none."""
+def _errors(robot: Robot) -> np.ndarray:
+    """Return the magnitudes of the errors of loops at the stated position (m,), NaN where they have none."""
     try:
-        return np.abs(robot.loop_errors(robot.neutral()))
+        return np.abs(robot.loop_errors(stated_position(robot)))
     except DynamicsError:
         return np.full(robot.model.arrays.constraints, np.nan)
 

@@ -48,6 +48,8 @@ class MimicJoints:
         Zeros.
     """
 
+    mechanism: Robot | None = None
+
     def __init__(self, robot: Robot, couplings: Iterable[Coupling], measured: Mapping[str, float] | None = None):
         self.couplings, self.stated = tuple(couplings), dict(measured or {})
         names = robot.joint_names

@@ -44,7 +44,7 @@ class ReachablePositions:
         """Go to positions all over the ranges of the actuated joints, each time from the nearest known one."""
         self._mechanism = mechanism
         self.places, self.followers, self.couplings = mechanism.places, mechanism.followers, mechanism.couplings
-        self.stated = mechanism.stated
+        self.stated, self.mechanism = mechanism.stated, mechanism.mechanism
         self.alone, self.constant_G, self.home = mechanism.alone, mechanism.constant_G, mechanism.home
         self._known = [mechanism.at_home]
         self._y = mechanism.home[None]

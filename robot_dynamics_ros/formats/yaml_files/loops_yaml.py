@@ -1,7 +1,7 @@
 """Closed loops in YAML: the section ``loops`` of a model's file, or of a file beside a URDF or MJCF.
 
-Entries have the names of the records' fields. Only ``name`` of a closure, ``joint`` and ``polynomial`` of a coupling are
-required; the others have the defaults of the records. A pose is a matrix (4, 4), or as <origin> of a URDF.
+Entries have the names of the records' fields. Only ``name`` of a closure, ``joint`` and ``polynomial`` of a coupling
+are required; the others have the defaults of the records. A pose is a matrix (4, 4), or as <origin> of a URDF.
 ``model_yaml`` has another example. A loops file has this section alone::
 
     loops:
@@ -54,7 +54,8 @@ def loops_written(loops: Loops) -> dict:
 def with_loops_read(model: Model, content) -> Model:
     """Return the model with the loops of a section ``loops`` added to its own; ModelError naming loop and field.
 
-    Gain, tolerance, joints with a motor and near are those of the section where it states them, else those of the model.
+    Gain, tolerance, joints with a motor, and near, are those of the section where it states them, else those of the
+    model.
     """
     section = untrusted_values.table('loops', content, FIELDS)
     own = model.loops

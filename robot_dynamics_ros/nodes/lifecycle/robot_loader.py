@@ -28,12 +28,12 @@ from robot_dynamics_ros.robot import Robot
 def load_robot(node, description: str) -> Robot | DrivenRobot:
     """Return the robot of ``description``, see ``RobotDescription.source``, as the parameters of ``node`` say.
 
-    Loops of the parameter loops are added first, as if the description stated them.
-    Joints are locked first, so what moves with them keeps its mass; then the chain is cut out. Joints that mimic others
-    follow them; they and the locked ones are ``node.locked_joint_names``. A node that reads joint states also gets
-    ``locked_joints``, to compare them. The findings of the model check are logged, and an error that affects what the
-    node computes is refused, unless model_findings accepts it. DynamicsError names the parameter, joint or link that is
-    wrong.
+    Loops of the parameter loops are added first, as if the description stated them. Joints are locked next, so what
+    moves with them keeps its mass; then the chain is cut out. Joints that mimic others follow them; they and the locked
+    ones are ``node.locked_joint_names``. Where joints of closed loops are actuated, the others follow them. A node that
+    reads joint states also gets ``locked_joints``, to compare them. The findings of the model check are logged, and an
+    error that affects what the node computes is refused, unless model_findings accepts it. DynamicsError names the
+    parameter, joint or link that is wrong.
     """
     robot, couplings = described(description, node.value('loops'), keeps_loops=node.serves_loops)
     if node.value('actuators'):
@@ -53,7 +53,7 @@ def load_robot(node, description: str) -> Robot | DrivenRobot:
     _check_findings(node, robot)
     if not robot.nv:
         raise ModelError(f'{robot.name}: no joint moves')
-    if robot.loops.actuated or (robot.loops.closures and not node.serves_loops):
+    if robot.loops.all and (robot.loops.actuated or not node.serves_loops):
         return _mechanism(node, robot, measured)
     check_joint_kinds(robot)
     couplings = [it for it in couplings if it.joint in robot.joint_names and it.other in robot.joint_names]
@@ -85,15 +85,18 @@ def _following(
 
 def _mechanism(node, robot: Robot, measured: Sequence[str]) -> DrivenRobot:
     """Return ``robot``, which has closed loops, in the coordinates of its actuated joints, and log them."""
-    loops = robot.loops
-    if not loops.actuated:
+    loops, actuated = robot.loops, robot.loops.actuated
+    if not loops.closures and not actuated:
+        following = [coupling.joint for coupling in loops.couplings]
+        actuated = tuple(name for name in robot.joint_names if name not in following)
+    if not actuated:
         raise ModelError(
             f'{robot.name}: it has closed loops ({loops.constraint_names[0]}), and nothing says which of its joints '
             f'have a motor: state actuated with its loops; its joints are {", ".join(robot.joint_names)}'
         )
     for joint in measured:
         raise ArgumentError(f'locked_joints: joint {joint!r} is {MEASURED!r}, which closed loops do not allow')
-    mechanism = ClosedMechanism(robot, loops.actuated, node.value('loop_tolerance') if node.reads_joint_states else 0.0)
+    mechanism = ClosedMechanism(robot, actuated, node.value('loop_tolerance') if node.reads_joint_states else 0.0)
     start = ', '.join(f'{name!r} {y:.4g}' for name, y in zip(mechanism.joint_names, mechanism.home, strict=True))
     node.robot_log.info(
         f'{robot.name}: actuated joints, to which torques belong, and where the loops were closed first, rad or m: '

@@ -1,5 +1,6 @@
 """Mechanisms with closed loops in the coordinates of their actuated joints: torques, ways, and what is refused."""
 
+from dataclasses import replace
 from functools import cache
 
 from support.robots import mechanisms
@@ -10,6 +11,7 @@ import pytest
 
 from robot_dynamics_ros import Coupling, Payload
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
+from robot_dynamics_ros.control.arm.described_arm import same_robot
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
@@ -386,3 +388,18 @@ def test_an_actuated_joint_that_follows_another_is_refused():
     robot = MECHANISMS['gears'].open.with_loops([Coupling('second joint', 'first joint', (0.1, -2.0))])
     with pytest.raises(ModelError, match="joint 'second joint' is actuated, and follows 'first joint'"):
         ClosedMechanism(robot, ['first joint', 'second joint', 'follower joint', 'free end joint'])
+
+
+def test_robots_whose_loops_differ_are_not_the_same():
+    robot = actuated(MECHANISMS['palletizer'], PALLETIZER_ACTUATED)
+    first, *others = robot.loops.closures
+    moved = first.pose_a.copy()
+    moved[0, 3] += 1e-4
+    other = robot.with_loops(
+        [replace(first, pose_a=moved), *others], actuated=robot.loops.actuated, near=robot.loops.near
+    )
+    one, same, changed = (
+        DrivenRobot(it.with_loops([]), ClosedMechanism(it, it.loops.actuated)) for it in (robot, robot, other)
+    )
+    assert same_robot(one, same) and one.digest == same.digest
+    assert not same_robot(one, changed) and one.digest != changed.digest

@@ -42,7 +42,7 @@ class Fingers:
         self.stamp += after
         measured = np.array([finger, follower])
         self.joints.report(measured, self.stamp, False)
-        self.robot.measure(np.zeros(6), self.joints.count(measured, self.stamp))
+        self.robot.following.measure(np.zeros(6), self.joints.count(measured, self.stamp))
         return self.robot.positions(np.zeros(6))[-2:].tolist()
 
     def report(self, finger=NOTHING, follower=NOTHING, late=0):

@@ -146,4 +146,4 @@ def test_a_missing_file_is_named(tmp_path):
 def test_the_example_in_the_documentation_is_a_file():
     example = yaml.safe_load(textwrap.dedent(loops_yaml.__doc__.partition('alone::')[2]))
     assert list(example) == ['loops']
-    assert set(example['loops']) == {'actuated', 'closures', 'couplings'}
+    assert set(example['loops']) == {'actuated', 'near', 'closures', 'couplings'}
