@@ -35,10 +35,12 @@ class FeedforwardSource(Protocol):
 class Place(Protocol):
     """Where a frame of the arm is held that may be guided."""
 
-    is_guided: bool
-    """Whether it may be elsewhere than where the joints are held."""
     joints: np.ndarray
     """Where the joints are then, (n,) rad or m."""
+
+    @property
+    def is_guided(self) -> bool:
+        """Whether it may be elsewhere than where the joints are held."""
 
     @property
     def is_free(self) -> bool:

@@ -23,7 +23,6 @@ Albu-Schäffer, Ott, Frese & Hirzinger 2003, Cartesian impedance control of redu
 DLR-light-weight-arms, ICRA (D by double diagonalisation, N); Khatib 1987, eq. 36.
 """
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -257,8 +256,9 @@ class CartesianImpedance:
 
     Attributes
     ----------
-    numbers, springs : dict
-        What is bound of ``impedance_torque`` and of ``soft_limits.push_back``, by the names of their parameters.
+    numbers, springs, held : dict
+        What is bound of ``impedance_torque``, ``soft_limits.push_back`` and ``held_pose.hold_frame``, by the names of
+        their parameters.
 
     Raises
     ------
@@ -310,13 +310,13 @@ class CartesianImpedance:
         places = soft.lowest, soft.uppermost, soft.slack, soft.lower, soft.upper
         springs = *places, soft.stiffness, soft.torque, soft.push, self._M_inv
         self.numbers = dict(zip(declaration_of(impedance_torque).fixed, fixed, strict=True))
+        self.held = self._held.numbers
         self.springs = dict(zip(declaration_of(push_back).fixed, springs, strict=True))
         self._impedance = bound(impedance_torque, *fixed, then=(np.zeros(n),) * 6)
         self._push_back = bound(push_back, *springs, then=(np.zeros(n),) * 3)
         friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
         self._add_friction = friction_adder(robot, friction)
         self._term, self._still = np.zeros(n), np.zeros(n)
-        self._link_pose = partial(robot.link_pose, link=self.frame)
 
     def torque(self, q, qd, desired, feedforward, out) -> None:
         """Compute the torque that follows a motion; arguments are those of ``JointSpaceControl.torque``."""
@@ -325,16 +325,20 @@ class CartesianImpedance:
         self._robot.inverse_dynamics(q, qd, qdd_desired, out=self._term)
         self._add_friction(qd_desired, self._term, self._term)
         self._held.forget()
-        self._robot.link_pose(q, self.frame, out=self._T)
-        self._robot.link_pose(q_desired, self.frame, out=self._T_d)
+        self._write_poses(q, q_desired)
         self._add(q, qd, q_desired, qd_desired, out)
 
     def hold(self, q, qd, q_hold, out) -> None:
         """Compute the torque that holds ``q_hold`` (n, rad or m); other arguments as of ``torque``."""
         self._robot.gravity_torque(q, out=self._term)
-        self._robot.link_pose(q, self.frame, out=self._T)
-        self._held.write(q_hold, self._T, self._link_pose, self._T_d)
+        self._write_poses(q, q_hold)
+        self._held.write(q_hold, self._T, self._T_d)
         self._add(q, qd, q_hold, self._still, out)
+
+    def _write_poses(self, q, q_desired) -> None:
+        """Write the poses of the frame and of the desired one."""
+        self._robot.link_pose(q, self.frame, out=self._T)
+        self._robot.link_pose(q_desired, self.frame, out=self._T_d)
 
     def _add(self, q, qd, q_desired, qd_desired, out) -> None:
         """Write the impedance, ``_term`` and the springs before the position limits into ``out``."""

@@ -19,7 +19,7 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.compiled import compiled, declaration_of
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 
@@ -71,23 +71,37 @@ def add_wrench(w, largest, fastest, free, T, local, v, F):
             F[a + 2] -= d * v[a + 2]
 
 
-@compiled(given='elapsed')
-def _approach(wanted: Matrix, rate: Vector, now: Matrix, elapsed: float) -> None:
-    """Move each moment and force of now (2, 6) to that of wanted (2, 6) by at most rate (2) times elapsed (s)."""
+@compiled(given='time now pause')
+def elapse_wrench(
+    wanted: Matrix, rate: Vector, w: Matrix, clock: Vector, time: float, now: float, pause: float
+) -> None:  # fmt: skip
+    """Move each moment and force of w (2, 6) to that of wanted (2, 6) by at most rate (2) times ``time`` (s).
+
+    ``now`` is the time on the clock of the arm, s; clock (2) has the time until which ``wanted`` counts, and that of
+    the call before. A wrench that has ended, also by a clock that goes back, falls during a ``pause`` (s), too.
+    """
+    if now < clock[1]:
+        clock[0] = -inf
+    clock[1] = now
+    elapsed = time
+    if now > clock[0]:
+        elapsed = max(time, pause)
+        for row in range(2):
+            for k in range(6):
+                wanted[row, k] = 0.0
     for row in range(2):
         for part in range(2):
             away = 0.0
             for k in range(3):
-                away += (wanted[row, 3 * part + k] - now[row, 3 * part + k]) ** 2
+                x = wanted[row, 3 * part + k] - w[row, 3 * part + k]
+                away += x * x
             away = np.sqrt(away)
             step = rate[part] * elapsed
             share = step / away if away > step else 1.0
             for k in range(3):
-                x = wanted[row, 3 * part + k] - now[row, 3 * part + k]
+                x = wanted[row, 3 * part + k] - w[row, 3 * part + k]
                 # all of it leaves no rounding
-                now[row, 3 * part + k] = (
-                    wanted[row, 3 * part + k] if share == 1.0 else now[row, 3 * part + k] + share * x
-                )
+                w[row, 3 * part + k] = wanted[row, 3 * part + k] if share == 1.0 else w[row, 3 * part + k] + share * x
 
 
 class CommandedWrench:
@@ -112,6 +126,8 @@ class CommandedWrench:
         The largest moment and force; omega_max and v_max; 1 where rotation and translation are free, else 0.
     damping : ndarray, (6,)
         The most that the brakes damp, N m s/rad and N s/m.
+    numbers : dict
+        What is bound of ``elapse_wrench``, by the names of its parameters.
     """
 
     def __init__(
@@ -123,8 +139,10 @@ class CommandedWrench:
     ):
         self.largest, self.fastest, self.free = np.array(largest), np.array(fastest), np.array(free, float)
         self._wanted, self.now = np.zeros((2, 2, 6))
-        self._until = self._last = -inf  # on the clock of the arm, s
-        self._approach = bound(_approach, self._wanted, self.largest / ramp_time, self.now, then=(0.0,))
+        self._clock = np.full(2, -inf)  # until when it counts, and the last time, on the clock of the arm, s
+        fixed = self._wanted, self.largest / ramp_time, self.now, self._clock
+        self.numbers = dict(zip(declaration_of(elapse_wrench).fixed, fixed, strict=True))
+        self._elapse = bound(elapse_wrench, *fixed, then=(0.0, 0.0, 0.0))
         power = self.largest * self.fastest
         self.damping = np.repeat((power + self.free * power[::-1]) / self.fastest**2, 3)
 
@@ -140,20 +158,20 @@ class CommandedWrench:
             if size > largest:
                 raise ArgumentError(f'{name}: {size:.4g} {unit} is above {name}_limit, {largest:g} {unit}')
         self._wanted[int(is_local)], self._wanted[int(not is_local)] = wrench, 0.0
-        self._until = now + AGE
+        self._clock[0] = now + AGE
 
     def end(self) -> None:
         """Let the wrench fall to zero; any thread."""
-        self._until = -inf
+        self._clock[0] = -inf
 
     def begin_anew(self) -> None:
         """Be zero at once: the arm does not feel the wrench any more, or not yet."""
-        self._until = -inf
+        self._clock[0] = -inf
         self.now.fill(0.0)
 
     def continue_from(self, before: 'CommandedWrench') -> None:
         """Take over the wrench of another description of the arm, limited to the largest one of this."""
-        self._until = before._until
+        self._clock[0] = before._clock[0]
         for mine, other in ((self._wanted, before._wanted), (self.now, before.now)):
             for part, largest in ((slice(3), self.largest[0]), (slice(3, 6), self.largest[1])):
                 size = np.linalg.norm(other[:, part], axis=1).sum()
@@ -164,10 +182,4 @@ class CommandedWrench:
 
         A wrench that has ended falls in the pause, too; a clock that goes back ends it.
         """
-        if now < self._last:
-            self.end()
-        self._last = now
-        if now > self._until:
-            self._wanted.fill(0.0)
-            time = max(time, pause)
-        self._approach(time)
+        self._elapse(time, now, pause)

@@ -9,43 +9,48 @@ does their torque. So an arm may be guided along a line or a plane, or about a p
 get a stiffness again: nothing pulls it back, and what carries a load goes on.
 """
 
-from collections.abc import Callable
+from math import nan
 
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.laws.impedance.pose_error import pose_error
 from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness
-from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.compiled import compiled, declaration_of
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 
 
-@compiled(given='q_hold')
-def _is_other(last: Vector, q_hold: Vector) -> bool:
-    """Return whether q_hold (n) is another one than the last (n), which becomes it."""
-    found = False
-    for k in range(last.shape[0]):
-        found |= last[k] != q_hold[k]
-        last[k] = q_hold[k]
-    return found
-
-
-@compiled(given='T T_d')
-def _guide(K: Matrix, local: bool, held: Matrix, R: Matrix, S: Matrix, e: Vector, T: Matrix, T_d: Matrix) -> bool:
+@compiled(given='q_desired T T_d')
+def hold_frame(
+    K: Matrix, local: bool, last: Vector, held: Matrix, guided: Vector, R: Matrix, S: Matrix, e: Vector,
+    q_desired: Vector, T: Matrix, T_d: Matrix,
+) -> None:  # fmt: skip
     """Let the ``held`` pose (4, 4) follow T (4, 4) along free axes, and write it into T_d (4, 4).
 
-    Returns whether an axis is free: K (6, 6) is 0 there. The axes are those of T where ``local``. R, S (3, 3) and e (6)
-    are scratch.
+    An axis is free where K (6, 6) is 0; the axes are those of T where ``local``. Where q_desired (n) is not the one of
+    the ``last`` call (n), the held pose is T_d at first. guided (1) is 1 once an axis of this pose was free, else 0.
+    R, S (3, 3) and e (6) are scratch.
     """
+    other = False
+    for k in range(last.shape[0]):
+        other |= last[k] != q_desired[k]
+        last[k] = q_desired[k]
+    if other:
+        guided[0] = 0.0
+        for i in range(4):
+            for j in range(4):
+                held[i, j] = T_d[i, j]
     free = False
     for k in range(6):
         free |= K[k, k] == 0.0
     if free:
+        guided[0] = 1.0
         pose_error(T, held, local, R, e)
         for k in range(6):
             e[k] = e[k] if K[k, k] == 0.0 else 0.0
         if local:
-            for a in (0, 3):
+            for part in range(2):
+                a = 3 * part
                 x, y, z = e[a], e[a + 1], e[a + 2]
                 for i in range(3):
                     e[a + i] = T[i, 0] * x + T[i, 1] * y + T[i, 2] * z
@@ -68,7 +73,6 @@ def _guide(K: Matrix, local: bool, held: Matrix, R: Matrix, S: Matrix, e: Vector
     for i in range(4):
         for j in range(4):
             T_d[i, j] = held[i, j]
-    return free
 
 
 class HeldPose:
@@ -85,42 +89,36 @@ class HeldPose:
 
     Attributes
     ----------
-    is_guided : bool
-        Whether it may be another one than that of the joints that are held.
     joints : ndarray, (n,)
         Where the joints are with the frame at this pose, nearly; the law writes it.
+    numbers : dict
+        What is bound of ``hold_frame``, by the names of its parameters.
     """
 
     def __init__(self, stiffness: Stiffness, joints: int, is_local: bool):
-        self._stiffness, self._pose, self._q = stiffness, np.eye(4), np.full(joints, np.nan)
+        self._stiffness, self._pose, self._q = stiffness, np.eye(4), np.full(joints, nan)
+        self._guided, self.joints = np.zeros(1), np.zeros(joints)
         scratch = *np.zeros((2, 3, 3)), np.zeros(6)
-        self._is_other = bound(_is_other, self._q, then=(np.zeros(joints),))
-        axes = stiffness.K, is_local, self._pose
-        self._guide = bound(_guide, *axes, *scratch, then=(np.eye(4), np.eye(4)))
-        self.is_guided, self.joints = False, np.zeros(joints)
+        fixed = stiffness.K, is_local, self._q, self._pose, self._guided, *scratch
+        self.numbers = dict(zip(declaration_of(hold_frame).fixed, fixed, strict=True))
+        self.write = bound(hold_frame, *fixed, then=(np.zeros(joints), np.eye(4), np.eye(4)))
 
     @property
     def is_free(self) -> bool:
         """Whether an axis is, or becomes, one without stiffness."""
         return self._stiffness.is_free
 
+    @property
+    def is_guided(self) -> bool:
+        """Whether it may be another one than that of the joints that are held."""
+        return bool(self._guided[0])
+
     def forget(self) -> None:
         """Hold nothing: the arm is led."""
-        self._q.fill(np.nan)
-        self.is_guided = False
+        self._q.fill(nan)
+        self._guided.fill(0.0)
 
     def continue_from(self, before: 'HeldPose') -> None:
         """Hold the same frame of another description of the arm where ``before`` does."""
         self._pose[:], self._q[:], self.joints[:] = before._pose, before._q, before.joints
-        self.is_guided = before.is_guided
-
-    def write(self, q_hold, T, link_pose: Callable, T_d) -> None:
-        """Write the pose into T_d (4, 4) for a frame at T (4, 4), and joints that are held at ``q_hold`` (n).
-
-        ``link_pose(q_hold, out)`` writes the pose of the frame.
-        """
-        if self._is_other(q_hold):
-            link_pose(q_hold, out=self._pose)
-            self.is_guided = False
-        if self._guide(T, T_d):
-            self.is_guided = True
+        self._guided[:] = before._guided

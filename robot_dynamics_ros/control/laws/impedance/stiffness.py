@@ -92,6 +92,8 @@ class Stiffness:
         Whether an axis is, or becomes, one without stiffness.
     may_be_free : ndarray, (6,)
         Which axes may be.
+    least : ndarray, (6,)
+        The smallest stiffness that may be wanted, N m/rad and N/m: 0 for axes that may be free.
     taken : ndarray, (6,)
         Energy that the growth of each axis took from ``tank`` and has not given back, J.
     elapsed : ndarray, (1,)
@@ -107,6 +109,7 @@ class Stiffness:
         self.wanted, self.rate = self._largest.copy(), self._largest / ramp_time
         self._is_matrix = bool(np.count_nonzero(self.K - np.diag(self._largest)))
         self.may_be_free = np.array(may_be_free)
+        self.least = np.where(self.may_be_free, 0.0, LEAST * self._largest)
         self.is_free = not self.wanted.all()
         self.tank, self.taken, self.elapsed = np.full(2, float(energy_limit)), np.zeros(6), np.zeros(1)
 
@@ -119,15 +122,15 @@ class Stiffness:
         wanted = validation.finite('stiffness', stiffness, (6,))
         if self._is_matrix:
             raise ArgumentError('stiffness: a matrix stays as it is, expected six numbers at first')
-        axes = zip(AXES, wanted.tolist(), self._largest.tolist(), self.may_be_free, strict=True)
-        for (part, axis), value, largest, may_be_free in axes:
+        axes = zip(AXES, wanted.tolist(), self._largest.tolist(), self.least.tolist(), strict=True)
+        for (part, axis), value, largest, least in axes:
             if value > largest:
                 raise ArgumentError(f'{part} {axis}: {value!r} is above {largest!r}, the largest ({part}_stiffness)')
             if value < 0.0:
                 raise ArgumentError(f'{part} {axis}: expected a stiffness of at least 0, got {value:g}')
-            if value < LEAST * largest and not may_be_free:
+            if value < least:
                 raise ArgumentError(
-                    f'{part} {axis}: expected a stiffness of at least {LEAST * largest:.4g}, got {value:.4g}: '
+                    f'{part} {axis}: expected a stiffness of at least {least:.4g}, got {value:.4g}: '
                     f'{part}_damping is 0 for this axis, and nothing would brake it'
                 )
         self.wanted[:] = wanted
