@@ -42,7 +42,7 @@ int main(int, char ** arguments)
         others[i] = static_cast<char>(others[i] + 1);
       }
       const auto begin = std::chrono::steady_clock::now();
-      law.update(1000000L * k, 1e-3, State{q.data(), qd.data()}, &desired, effort.data());
+      law.update(1000000L * k, 1000000L * k, 1e-3, State{q.data(), qd.data()}, &desired, effort.data());
       times.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
     }
     std::sort(times.begin(), times.end());

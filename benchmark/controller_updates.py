@@ -13,7 +13,7 @@ from measure import heading
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.c.library import library_source
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import Impedance
-from robot_dynamics_ros.control.laws.impedance.impedance_code import impedance_code
+from robot_dynamics_ros.control.laws.impedance.frame_law_code import impedance_code
 from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness
 from robot_dynamics_ros.control.terms.compensation import TERMS
 from robot_dynamics_ros.robot.export.c_library_export import controller_library

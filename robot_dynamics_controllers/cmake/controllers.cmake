@@ -17,11 +17,11 @@ add_library(robot_dynamics_controllers SHARED
   src/effort_cycle.cpp
   src/effort_reports.cpp
   src/feedforward_effort_controller.cpp
+  src/frame_commands.cpp
   src/payload_gravity_input.cpp
   src/ramp_service.cpp
   src/reference_input.cpp
   src/reference_values.cpp
-  src/stiffness_input.cpp
 )
 target_compile_options(robot_dynamics_controllers PRIVATE -Wall -Wextra -Wpedantic)
 if(UNIX AND NOT APPLE)

@@ -13,6 +13,12 @@
 namespace robot_dynamics_controllers
 {
 
+/// ns on the steady clock.
+inline std::int64_t steady_now()
+{
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 /// Detects that ROS time was set: a simulation or a bag starts again, or the system clock was changed.
 class ClockWatch
 {
@@ -40,8 +46,7 @@ private:
 
   std::pair<std::int64_t, std::int64_t> now() const
   {
-    const auto steady = std::chrono::steady_clock::now().time_since_epoch();
-    return {std::chrono::nanoseconds(steady).count(), clock_->now().nanoseconds()};
+    return {steady_now(), clock_->now().nanoseconds()};
   }
 
   rclcpp::Clock::SharedPtr clock_;

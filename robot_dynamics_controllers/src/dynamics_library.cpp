@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstring>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace robot_dynamics_controllers
@@ -85,28 +84,46 @@ void check_frames(const robot_dynamics_library & library)
     library.frame[0].name);
 }
 
-void check_impedance(const robot_dynamics_impedance & impedance)
+void require_place(
+  const robot_dynamics_frame_law & law, const std::string & culprit, std::uint32_t place, std::uint32_t numbers)
 {
-  require_text("impedance.frame", impedance.frame);
-  require_text("impedance.reference_frame", impedance.reference_frame);
   require(
-    impedance.longest_period > 0.0, "impedance.longest_period", "a number above 0",
-    std::to_string(impedance.longest_period));
-  require_numbers("impedance.stiffness", impedance.stiffness, 6, Range::not_negative);
-  require(impedance.may_be_free != nullptr, "impedance.may_be_free", "an array", "nothing");
-  require_count("impedance.memory", impedance.memory, 100 * MOST_JOINTS);
+    place <= law.memory && numbers <= law.memory - place, culprit, std::to_string(numbers) + " numbers of the memory",
+    "place " + std::to_string(place));
+}
+
+void check_commands(const robot_dynamics_frame_law & law)
+{
+  const robot_dynamics_frame_commands & commands = *law.commands;
+  require_text("commands.axes", commands.axes);
+  require_numbers("commands.stiffness", commands.stiffness, 6, Range::not_negative);
+  require_numbers("commands.least_stiffness", commands.least_stiffness, 6, Range::not_negative);
+  require_numbers("commands.largest_wrench", commands.largest_wrench, 2, Range::not_negative);
+  require_numbers("commands.wrench_age", &commands.wrench_age, 1, Range::positive);
+  require_place(law, "commands.wanted_stiffness", commands.wanted_stiffness, 6);
+  require_place(law, "commands.stiffness_in_force", commands.stiffness_in_force, 36);
+  require_place(law, "commands.tank", commands.tank, 2);
+  require_place(law, "commands.wanted_wrench", commands.wanted_wrench, 12);
+  require_place(law, "commands.until", commands.until, 1);
+  require_place(law, "commands.wrench_in_force", commands.wrench_in_force, 12);
+}
+
+void check_frame_law(const robot_dynamics_frame_law & law)
+{
+  require_text("frame_law.name", law.name);
+  require_text("frame_law.frame", law.frame);
   require(
-    impedance.anew <= impedance.memory, "impedance.anew", "at most " + std::to_string(impedance.memory),
-    std::to_string(impedance.anew));
-  for (const auto & [name, place, numbers] : {
-      std::tuple{"impedance.in_force", impedance.in_force, 36u}, {"impedance.tank", impedance.tank, 2u}})
-  {
-    require(
-      place <= impedance.memory && numbers <= impedance.memory - place, name,
-      std::to_string(numbers) + " numbers of the memory", "place " + std::to_string(place));
+    law.longest_period > 0.0, "frame_law.longest_period", "a number above 0", std::to_string(law.longest_period));
+  require_count("frame_law.memory", law.memory, 100 * MOST_JOINTS);
+  require(
+    law.anew <= law.memory, "frame_law.anew", "at most " + std::to_string(law.memory), std::to_string(law.anew));
+  require_place(law, "frame_law.light", law.light, law.directions != 0 ? 1 : 0);
+  require(law.initial_memory != nullptr, "frame_law.initial_memory", "an array", "nothing");
+  require(law.elapse != nullptr, "frame_law.elapse", "a function", "nothing");
+  require(law.torque != nullptr, "frame_law.torque", "a function", "nothing");
+  if (law.commands != nullptr) {
+    check_commands(law);
   }
-  require(impedance.initial_memory != nullptr, "impedance.initial_memory", "an array", "nothing");
-  require(impedance.torque != nullptr, "impedance.torque", "a function", "nothing");
 }
 
 void check(const robot_dynamics_library * given)
@@ -158,8 +175,8 @@ void check(const robot_dynamics_library * given)
   {
     require(exists, name, "a function", "nothing");
   }
-  if (library.impedance != nullptr) {
-    check_impedance(*library.impedance);
+  if (library.frame_law != nullptr) {
+    check_frame_law(*library.frame_law);
   }
 }
 

@@ -58,7 +58,7 @@ Outcome EffortCycle::update(std::int64_t time, double period, std::int64_t now) 
 {
   const Reference * const reference = references_.read();
   const double since = passed(period, now);
-  outcome_ = law_->update(time, since, {q_.data(), qd_.data()}, reference, effort_.data());
+  outcome_ = law_->update(time, simulated_ ? time : now, since, {q_.data(), qd_.data()}, reference, effort_.data());
   for (std::size_t i = 0; i < effort_.size(); ++i) {
     command_[i] = effort_[i] / torque_scale_[i];
   }

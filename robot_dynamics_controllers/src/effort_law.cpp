@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "robot_dynamics_controllers/gain_limits.hpp"
+
 namespace robot_dynamics_controllers
 {
 namespace
@@ -49,23 +51,20 @@ bool finite(const double * numbers, std::size_t n) noexcept
   return std::all_of(numbers, numbers + n, [](double number) {return std::isfinite(number);});
 }
 
-/// The impedance of the settings, if they have one.
-std::unique_ptr<FrameImpedance> impedance_of(
+/// The law of a frame of the settings, if they have one.
+std::unique_ptr<FrameLaw> frame_law_of(
   const robot_dynamics_library & library, const Settings & settings, const Terms & terms)
 {
   if (settings.control_law == "pd_feedforward") {
     return nullptr;
   }
-  if (settings.control_law != "cartesian_impedance") {
-    throw std::invalid_argument(
-            "control_law: expected pd_feedforward or cartesian_impedance, got '" + settings.control_law + "'");
-  }
-  return std::make_unique<FrameImpedance>(library, terms, 1.0 / settings.update_rate, settings.torque_delay);
+  return std::make_unique<FrameLaw>(
+    library, settings.control_law, terms, 1.0 / settings.update_rate, settings.torque_delay);
 }
 
 /// s without an update after which the arm counts as held anew.
 constexpr double INTERRUPTION = 1.0;
-/// s in which a motion ends where references stop and an impedance holds the arm.
+/// s in which a motion ends where references stop and a law of a frame holds the arm.
 constexpr double STOP = 0.1;
 constexpr auto RELAXED = std::memory_order_relaxed;
 
@@ -89,8 +88,8 @@ const char * text_of(Outcome outcome) noexcept
 
 EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
 : library_(checked(library, settings)), n_(library.joints()), policy_(policy_of(settings)),
-  impedance_(impedance_of(*library_, settings, policy_.terms)),
-  at_measured_(settings.evaluate_at_measured || impedance_), reference_timeout_(settings.reference_timeout),
+  frame_law_(frame_law_of(*library_, settings, policy_.terms)),
+  at_measured_(settings.evaluate_at_measured || frame_law_), reference_timeout_(settings.reference_timeout),
   ramp_time_(settings.ramp_time),
   cycle_(1.0 / settings.update_rate), terms_(*library_, policy_.terms),
   feedback_(*library_, settings.stiffness, settings.damping, 1.0 / settings.update_rate, settings.torque_delay),
@@ -104,12 +103,12 @@ EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
 {
   if (policy_.motor_pd && holds()) {
     throw std::invalid_argument(
-            std::string(impedance_ ? "control_law" : "stiffness, damping") +
+            std::string(frame_law_ ? "control_law" : "stiffness, damping") +
             ": with preset motor_pd the PD of the motors would be added to it");
   }
-  if (impedance_ && feedback_.acts()) {
+  if (frame_law_ && feedback_.acts()) {
     throw std::invalid_argument(
-            "stiffness, damping: expected 0 with cartesian_impedance, whose posture is that of the library");
+            "stiffness, damping: expected 0 with " + settings.control_law + ", whose posture is that of the library");
   }
 }
 
@@ -172,20 +171,55 @@ std::array<double, 3> EffortLaw::gravity() const
   return payload_gravity_.gravity();
 }
 
-void EffortLaw::want_stiffness(const std::string & frame, const FrameStiffness & stiffness)
+void EffortLaw::require_active() const
 {
-  if (!impedance_) {
-    throw std::invalid_argument("only control_law cartesian_impedance has a stiffness");
-  }
   const Outcome last = outcome();
   if (last == Outcome::inactive || last == Outcome::stopping || last == Outcome::stopped) {
     throw std::invalid_argument(std::string("the controller is ") + text_of(last));
   }
-  impedance_->want(frame, stiffness);
 }
 
-void EffortLaw::request_stop() noexcept
+/// The law of a frame, for commands of a kind.
+FrameLaw & EffortLaw::commanded(const char * what) const
 {
+  if (!frame_law_ || !frame_law_->takes_commands()) {
+    throw std::invalid_argument(std::string("only control_law cartesian_impedance has a ") + what);
+  }
+  return *frame_law_;
+}
+
+void EffortLaw::want_stiffness(const std::string & frame, const FrameNumbers & stiffness)
+{
+  FrameLaw & law = commanded("stiffness");
+  require_active();
+  law.want_stiffness(frame, stiffness);
+}
+
+void EffortLaw::want_wrench(const std::string & frame, const FrameNumbers & wrench, const Arrival & arrival)
+{
+  FrameLaw & law = commanded("wrench");
+  const double most = law.wrench_age(), age = 1e-9 * static_cast<double>(arrival.age);
+  const double waited = 1e-9 * static_cast<double>(arrival.waited);
+  const std::int64_t stopped = stopped_.load(RELAXED);
+  if (1e-9 * static_cast<double>(arrival.steady - stopped) <= most) {
+    stopped_.store(std::max(arrival.steady, stopped), RELAXED);
+    throw std::invalid_argument("a stop has come; a wrench counts again after " + four_digits(most) + " s without any");
+  }
+  require_active();
+  if (std::abs(age) > most) {
+    throw std::invalid_argument(
+            "its stamp is " + four_digits(std::abs(age)) + (age < 0.0 ? " s ahead" : " s old") +
+            "; send it when it counts, with a stamp of then or none");
+  }
+  if (waited > most) {
+    throw std::invalid_argument("the executor was busy for " + four_digits(waited) + " s since it came");
+  }
+  law.want_wrench(frame, wrench, 1e-9 * static_cast<double>(arrival.now));
+}
+
+void EffortLaw::request_stop(std::int64_t steady) noexcept
+{
+  stopped_.store(steady, RELAXED);
   stop_.store(true, RELAXED);
 }
 
@@ -216,8 +250,8 @@ void EffortLaw::activate(const double * last) noexcept
     limiter_.set_last(tau_.data());
   }
   fade_in_.restart(limiter_.last().data());
-  if (impedance_) {
-    impedance_->activate();
+  if (frame_law_) {
+    frame_law_->activate();
   }
   is_held_ = resumed_ = false;
   without_ = 0.0;
@@ -246,8 +280,8 @@ void EffortLaw::rehearse()
   const std::vector<double> zeros(n_, 0.0);
   const Reference motion{zeros.data(), zeros.data(), zeros.data(), nullptr};
   activate();
-  (void)outcome_of(0, 0.0, {zeros.data(), zeros.data()}, nullptr);
-  (void)outcome_of(0, 0.0, {zeros.data(), zeros.data()}, &motion);
+  (void)outcome_of(0, 0, 0.0, {zeros.data(), zeros.data()}, nullptr);
+  (void)outcome_of(0, 0, 0.0, {zeros.data(), zeros.data()}, &motion);
   deactivate();
   in_use_.store(false, RELAXED);
   limiter_.reset();
@@ -261,14 +295,14 @@ void EffortLaw::resume() noexcept
 }
 
 Outcome EffortLaw::update(
-  std::int64_t time, double period, const State & state, const Reference * reference,
+  std::int64_t time, std::int64_t now, double period, const State & state, const Reference * reference,
   double * effort) noexcept
 {
   if (!active_) {
     std::fill_n(effort, n_, 0.0);
     return Outcome::inactive;
   }
-  const Outcome outcome = outcome_of(time, period > 0.0 ? period : 0.0, state, reference);
+  const Outcome outcome = outcome_of(time, now, period > 0.0 ? period : 0.0, state, reference);
   std::copy(limiter_.last().begin(), limiter_.last().end(), effort);
   outcome_.store(outcome, RELAXED);
   lately_.store(cycle_.longest() / CycleTime::MOST, RELAXED);
@@ -277,7 +311,7 @@ Outcome EffortLaw::update(
 }
 
 Outcome EffortLaw::outcome_of(
-  std::int64_t time, double period, const State & state, const Reference * reference) noexcept
+  std::int64_t time, std::int64_t now, double period, const State & state, const Reference * reference) noexcept
 {
   pause_ = std::max(pause_, period > cycle_.longest() ? period : 0.0);
   const double elapsed = cycle_.counted(period);
@@ -296,15 +330,15 @@ Outcome EffortLaw::outcome_of(
   if (!finite(state.q, n_) || (reads_velocities() && !finite(state.qd, n_))) {
     return without_state(elapsed);
   }
-  if (impedance_) {
-    prepare_impedance(state, elapsed);
+  if (frame_law_) {
+    prepare_frame_law(state, elapsed, now);
   }
   if (reference_ != Source::none && !compute(reference_, state)) {
     reference_ = Source::none;
     refused = true;
   }
   const bool follows = reference_ != Source::none;
-  const Source source = follows ? reference_ : impedance_ ? Source::held : Source::gravity;
+  const Source source = follows ? reference_ : frame_law_ ? Source::held : Source::gravity;
   if (!(follows || compute(source, state)) || !follow(source, elapsed)) {
     return without_state(elapsed);
   }
@@ -312,18 +346,18 @@ Outcome EffortLaw::outcome_of(
     std::copy(q_.begin(), q_.end(), held_.begin());
   }
   return refused ? Outcome::reference_refused : follows ? Outcome::sent :
-         impedance_ ? Outcome::held : Outcome::gravity_only;
+         frame_law_ ? Outcome::held : Outcome::gravity_only;
 }
 
-/// Lets time pass for the impedance, and finds where the arm is held, at first and after an interruption.
-void EffortLaw::prepare_impedance(const State & state, double elapsed) noexcept
+/// Lets time pass for the law of a frame, and finds where the arm is held, at first and after an interruption.
+void EffortLaw::prepare_frame_law(const State & state, double elapsed, std::int64_t now) noexcept
 {
-  impedance_->elapse(elapsed);
-  if (!is_held_ || std::max(pause_, without_) > INTERRUPTION) {
-    impedance_->begin_anew();
+  const bool anew = !is_held_ || without_ > INTERRUPTION;
+  if (anew) {
     std::copy_n(state.q, n_, held_.begin());
     is_held_ = true;
   }
+  frame_law_->elapse(elapsed, 1e-9 * static_cast<double>(now), without_, anew);
 }
 
 bool EffortLaw::take_reference(const Reference & reference) noexcept
@@ -384,8 +418,8 @@ bool EffortLaw::compute(Source source, const State & state) noexcept
   if (finite(tau_.data(), n_)) {
     return true;
   }
-  if (impedance_) {
-    impedance_->restore();
+  if (frame_law_) {
+    frame_law_->restore();
   }
   return false;
 }
@@ -396,7 +430,7 @@ bool EffortLaw::corner_torque(
   if (source == Source::motion) {
     return terms_.torque(
       at_measured_ ? state.q : q_.data(), at_measured_ ? state.qd : qd_.data(), qdd_.data(), qd_.data(), inputs, tau) &&
-           (!impedance_ || impedance_->add(state.q, state.qd, q_.data(), qd_.data(), inputs, tau));
+           (!frame_law_ || frame_law_->add(state.q, state.qd, q_.data(), qd_.data(), false, inputs, tau));
   }
   if (!policy_.terms.gravity) {
     std::fill_n(tau, n_, 0.0);
@@ -404,14 +438,14 @@ bool EffortLaw::corner_torque(
     return false;
   }
   return source != Source::held ||
-         impedance_->add(state.q, state.qd, held_.data(), still_.data(), inputs, tau);
+         frame_law_->add(state.q, state.qd, held_.data(), still_.data(), true, inputs, tau);
 }
 
 /// Whether the last cycle was a pause in which the arm may have moved away: a torque that steps then is one that no sampled
 /// control of these gains would send.
 bool EffortLaw::pauses() const noexcept
 {
-  return pause_ > 0.0 && (impedance_ ? pause_ >= impedance_->longest_period() : feedback_.acts());
+  return pause_ > 0.0 && (frame_law_ ? pause_ >= frame_law_->longest_period() : feedback_.acts());
 }
 
 /// Sends the torque tau_ of a source, without a step from the one before; returns whether it is finite.

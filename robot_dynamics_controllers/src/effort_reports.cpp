@@ -46,6 +46,13 @@ std::string numbers(const Numbers & values)
   return joined(parts, " ");
 }
 
+/// Rotation and translation of both.
+std::array<std::string, 4> in_parts(const FrameNumbers & a, const FrameNumbers & b)
+{
+  const auto part = [](const double * from) {return numbers(std::array{from[0], from[1], from[2]});};
+  return {part(&a[0]), part(&a[3]), part(&b[0]), part(&b[3])};
+}
+
 robot_dynamics_interfaces::msg::Payload message_of(const Body & body)
 {
   robot_dynamics_interfaces::msg::Payload message;
@@ -159,7 +166,9 @@ std::vector<std::string> EffortReports::warnings()
     found.push_back(unused);
   }
   if (!unused.empty() && unused != unused_) {
-    RCLCPP_WARN(node_.get_logger(), "%s; gravity compensation meanwhile", unused.c_str());
+    RCLCPP_WARN(
+      node_.get_logger(), "%s; %s meanwhile", unused.c_str(),
+      of_.law->frame_law() != nullptr ? "the arm is held" : "gravity compensation");
   }
   unused_ = unused;
   const std::uint64_t slowed = of_.law->limiter().count(TorqueLimiter::RATE), updates = of_.counts->updates.value();
@@ -168,17 +177,18 @@ std::vector<std::string> EffortReports::warnings()
   }
   slowed_ = slowed;
   updates_ = updates;
-  if (const FrameImpedance * impedance = of_.law->impedance()) {
+  if (const FrameLaw * law = of_.law->frame_law()) {
     const double cycle = of_.law->cycle();
-    if (cycle > impedance->longest_period()) {
+    if (cycle > law->longest_period()) {
       found.push_back("cycles last " + text_of(cycle) + " s: the gains of the library are stable below " +
-        text_of(impedance->longest_period()) + " s");
+        text_of(law->longest_period()) + " s");
     }
-    if (impedance->waits()) {
-      found.push_back("stiffness grows no further: its springs would give the arm more energy than stiffness_energy_limit; "
-        "it does where the frame comes nearer to where it is led");
+    if (const std::string limited = law->warning(); !limited.empty()) {
+      found.push_back(limited);
     }
   }
+  const std::vector<std::string> several = of_.commands->warnings();
+  found.insert(found.end(), several.begin(), several.end());
   return found;
 }
 
@@ -190,13 +200,13 @@ EffortReports::Fields EffortReports::fields() const
   for (const Body & body : law.payloads()) {
     mass += body.mass;
   }
-  std::array<std::string, 4> stiffness;  // wanted and in force, of rotation and translation
-  if (law.impedance() != nullptr) {
-    std::size_t part = 0;
-    for (const FrameStiffness & k : {law.impedance()->followed(), law.impedance()->in_force()}) {
-      stiffness[part++] = numbers(std::array{k[0], k[1], k[2]});
-      stiffness[part++] = numbers(std::array{k[3], k[4], k[5]});
-    }
+  // what messages command, empty without: of rotation and translation, wanted and in force; in the axes of base and frame
+  std::array<std::string, 4> stiffness, wrench;
+  const FrameLaw * const frame_law = law.frame_law();
+  if (frame_law != nullptr && frame_law->takes_commands()) {
+    const FrameLaw::Commands commands = frame_law->commands();
+    stiffness = in_parts(commands.stiffness, commands.stiffness_in_force);
+    wrench = in_parts(commands.of_base, commands.of_frame);
   }
   return {
     {"model", of_.library->robot},
@@ -206,18 +216,25 @@ EffortReports::Fields EffortReports::fields() const
     {"updates", std::to_string(counts.updates.value())},
     {"updates with a reference", std::to_string(counts.followed.value())},
     {"references refused", std::to_string(counts.references_refused.value())},
-    {"reference refused last", of_.references->refused_last()},
+    {"reference refused last", of_.references->verdicts().refused_last()},
     {"states refused", std::to_string(counts.states_refused.value())},
     {"efforts not written", std::to_string(counts.not_written.value())},
     {"torques saturated", std::to_string(law.limiter().count(TorqueLimiter::EFFORT))},
     {"torques slowed", std::to_string(law.limiter().count(TorqueLimiter::RATE))},
     {"torques, reasons since reset", limited_joints()},
-    {"control law", law.impedance() != nullptr ? "cartesian_impedance" : "pd_feedforward"},
+    {"control law", frame_law != nullptr ? frame_law->name() : "pd_feedforward"},
     {"rotational stiffness wanted, N m/rad", stiffness[0]},
     {"translational stiffness wanted, N/m", stiffness[1]},
     {"rotational stiffness in force, N m/rad", stiffness[2]},
     {"translational stiffness in force, N/m", stiffness[3]},
-    {"stiffness refused last", of_.stiffness->refused_last()},
+    {"stiffnesses taken", std::to_string(of_.commands->stiffnesses().taken())},
+    {"stiffnesses refused", std::to_string(of_.commands->stiffnesses().refused())},
+    {"stiffness refused last", of_.commands->stiffnesses().refused_last()},
+    {"force in force, axes of base; of frame, N", joined({wrench[1], wrench[3]}, "; ")},
+    {"moment in force, axes of base; of frame, N m", joined({wrench[0], wrench[2]}, "; ")},
+    {"wrenches taken", std::to_string(of_.commands->wrenches().taken())},
+    {"wrenches refused", std::to_string(of_.commands->wrenches().refused())},
+    {"wrench refused last", of_.commands->wrenches().refused_last()},
     {"torque blends", law.blends() ? "true" : "false"},
     {"gravity owner", law.policy().gravity_owner},
     {"compensation", joined(law.policy().terms.names(), "+")},

@@ -10,6 +10,7 @@
 
 #include "diagnostic_msgs/msg/diagnostic_array.hpp"
 #include "effort_cycle.hpp"
+#include "frame_commands.hpp"
 #include "parameter_check.hpp"
 #include "payload_gravity_input.hpp"
 #include "rclcpp_lifecycle/lifecycle_node.hpp"
@@ -19,7 +20,6 @@
 #include "robot_dynamics_controllers/effort_law.hpp"
 #include "robot_dynamics_interfaces/msg/torque_info.hpp"
 #include "std_srvs/srv/trigger.hpp"
-#include "stiffness_input.hpp"
 
 namespace robot_dynamics_controllers
 {
@@ -37,7 +37,7 @@ public:
     std::shared_ptr<EffortCycle> cycle;
     std::shared_ptr<PayloadGravityInput> payload_gravity;
     std::shared_ptr<ReferenceInput> references;
-    std::shared_ptr<StiffnessInput> stiffness;
+    std::shared_ptr<FrameCommands> commands;
     std::shared_ptr<CycleCounts> counts;
     std::vector<double> torque_scale, rate_limit;
   };

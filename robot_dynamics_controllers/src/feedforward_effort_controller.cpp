@@ -26,9 +26,6 @@ constexpr std::chrono::seconds DIAGNOSTICS_PERIOD{1};
 
 using SteadyClock = std::chrono::steady_clock;
 
-/// ns on the steady clock.
-std::int64_t steady_now() {return std::chrono::nanoseconds(SteadyClock::now().time_since_epoch()).count();}
-
 /// s since the first controller of the process was initialised: its participant is older.
 double since_participant()
 {
@@ -180,8 +177,9 @@ void FeedforwardEffortController::configure()
     if (any_above_zero(parameters_.stiffness) || any_above_zero(parameters_.damping)) {
       throw std::invalid_argument("stiffness, damping: expected position among reference_interfaces");
     }
-    if (parameters_.control_law == "cartesian_impedance") {
-      throw std::invalid_argument("control_law: cartesian_impedance needs position among reference_interfaces");
+    if (parameters_.control_law != "pd_feedforward") {
+      throw std::invalid_argument(
+              "control_law: " + parameters_.control_law + " needs position among reference_interfaces");
     }
   }
   const auto law = std::make_shared<EffortLaw>(library, settings());
@@ -222,14 +220,14 @@ void FeedforwardEffortController::start_background(
   auto & node = *get_node();
   const auto payload_gravity =
     PayloadGravityInput::create(node, law, parameters_.await_payload_gravity, since_participant());
-  const auto stiffness = StiffnessInput::create(node, law);
+  const auto commands = FrameCommands::create(node, law);
   EffortReports reports(
-    node, {library, law, cycle_, payload_gravity, topic_, stiffness, counts_, torque_scale,
+    node, {library, law, cycle_, payload_gravity, topic_, commands, counts_, torque_scale,
       rate_limits(parameters_.rate_limit, joints_)});
   ClockWatch clock_watch(node.get_clock(), [law](std::int64_t before, std::int64_t after) {law->clock_set(before, after);});
   background_ = std::make_shared<Background>(
     Background{
-      law, std::move(clock_watch), payload_gravity, RampService::create(node, law), stiffness, std::move(reports)});
+      law, std::move(clock_watch), payload_gravity, RampService::create(node, law), commands, std::move(reports)});
   const std::weak_ptr<Background> weak = background_;
   timers_ = {
     node.create_wall_timer(

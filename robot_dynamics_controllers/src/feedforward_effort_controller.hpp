@@ -10,13 +10,13 @@
 #include "distributions.hpp"
 #include "effort_cycle.hpp"
 #include "effort_reports.hpp"
+#include "frame_commands.hpp"
 #include "payload_gravity_input.hpp"
 #include "ramp_service.hpp"
 #include "reference_input.hpp"
 #include "robot_dynamics_controllers/cycle_counts.hpp"
 #include "robot_dynamics_controllers/effort_law.hpp"
 #include "robot_dynamics_controllers/feedforward_effort_controller_parameters.hpp"
-#include "stiffness_input.hpp"
 
 namespace robot_dynamics_controllers
 {
@@ -54,7 +54,7 @@ private:
     ClockWatch clock_watch;
     std::shared_ptr<PayloadGravityInput> payload_gravity;
     std::shared_ptr<RampService> ramp;
-    std::shared_ptr<StiffnessInput> stiffness;
+    std::shared_ptr<FrameCommands> commands;
     EffortReports reports;
 
     void look();

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "subscription.hpp"
+
 namespace robot_dynamics_controllers
 {
 namespace
@@ -76,14 +78,11 @@ void PayloadGravityInput::subscribe(
 {
   // an executor may call back as soon as there is a subscription
   const std::lock_guard<std::mutex> lock(self->changing_);
-  const std::weak_ptr<PayloadGravityInput> weak = self;  // another thread may end the last use of this object
-  ((*self).*topic).subscription = self->node_.create_subscription<Message>(
-    ((*self).*topic).messages.name(), rclcpp::QoS(1).reliable().transient_local(),
-    [weak, topic](const std::shared_ptr<const Message> message) {
-      if (const auto input = weak.lock()) {
-        const std::lock_guard<std::mutex> lock(input->changing_);
-        input->receive((*input).*topic, *message);
-      }
+  ((*self).*topic).subscription = subscribed<Message>(
+    self->node_, ((*self).*topic).messages.name(), rclcpp::QoS(1).reliable().transient_local(), self,
+    [topic](PayloadGravityInput & it, const Message & message, const rclcpp::MessageInfo &) {
+      const std::lock_guard<std::mutex> lock(it.changing_);
+      it.receive(it.*topic, message);
     });
 }
 

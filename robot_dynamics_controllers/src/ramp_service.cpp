@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "clock_watch.hpp"
+
 namespace robot_dynamics_controllers
 {
 
@@ -16,7 +18,7 @@ std::shared_ptr<RampService> RampService::create(
     "~/ramp_to_zero",
     [weak](const std::shared_ptr<rmw_request_id_t> header, const std::shared_ptr<Trigger::Request>) {
       if (const auto service = weak.lock()) {
-        service->law_->request_stop();
+        service->law_->request_stop(steady_now());
         service->waiting_.push_back(header);
       }
     });

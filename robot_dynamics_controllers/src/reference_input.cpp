@@ -27,13 +27,10 @@ std::shared_ptr<ReferenceInput> ReferenceInput::create(
   const std::vector<std::string> & interfaces, double timeout)
 {
   std::shared_ptr<ReferenceInput> self(new ReferenceInput(node, joints, interfaces, timeout));
-  const std::weak_ptr<ReferenceInput> weak = self;
-  self->subscription_ = node.create_subscription<JointTrajectory>(
-    "~/reference", rclcpp::QoS(1),
-    [weak](const std::shared_ptr<const JointTrajectory> message) {
-      if (const auto input = weak.lock()) {
-        input->receive(*message);
-      }
+  self->subscription_ = subscribed<JointTrajectory>(
+    node, "~/reference", rclcpp::QoS(1), self,
+    [](ReferenceInput & it, const JointTrajectory & message, const rclcpp::MessageInfo &) {
+      it.verdicts_.judge(it.node_, [&] {it.receive(message);});
     });
   return self;
 }
@@ -57,15 +54,9 @@ const double * ReferenceInput::newest() noexcept
 
 void ReferenceInput::receive(const JointTrajectory & message)
 {
-  try {
-    Values values = values_of(message);
-    values.count = ++received_;
-    values_.write(values);
-  } catch (const std::exception & error) {  // rclcpp::Time throws others for a stamp before zero
-    refused_last_ = error.what();
-    RCLCPP_WARN_THROTTLE(
-      node_.get_logger(), *node_.get_clock(), 1000, "reference refused: %s", error.what());
-  }
+  Values values = values_of(message);
+  values.count = ++received_;
+  values_.write(values);
 }
 
 /// Returns the numbers of a message in the controller's order; std::invalid_argument names the field that is wrong.

@@ -11,6 +11,7 @@
 #include "rclcpp_lifecycle/lifecycle_node.hpp"
 #include "reference_values.hpp"
 #include "robot_dynamics_controllers/handover.hpp"
+#include "subscription.hpp"
 #include "trajectory_msgs/msg/joint_trajectory.hpp"
 
 namespace robot_dynamics_controllers
@@ -30,8 +31,8 @@ public:
   /// the real-time thread.
   const double * newest() noexcept;
 
-  /// Why the last message was refused that was, '' for none; for callbacks of the node.
-  const std::string & refused_last() const {return refused_last_;}
+  /// For callbacks of the node.
+  const Verdicts & verdicts() const {return verdicts_;}
 
 private:
   struct Values
@@ -50,7 +51,7 @@ private:
   std::vector<std::string> joints_, interfaces_;
   double timeout_;  // s
   std::uint64_t received_ = 0, read_ = 0;
-  std::string refused_last_;
+  Verdicts verdicts_{"reference"};
   Handover<Values> values_{Values{}};
   std::shared_ptr<rclcpp::Subscription<trajectory_msgs::msg::JointTrajectory>> subscription_;
 };

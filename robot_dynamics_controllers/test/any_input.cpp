@@ -78,6 +78,26 @@ void change(EffortLaw & law, const robot_dynamics_library & library, std::int64_
   }
 }
 
+/// Sends a stiffness and a wrench.
+void command(EffortLaw & law, const robot_dynamics_frame_commands * commands, std::int64_t now)
+{
+  FrameNumbers stiffness{}, wrench{};
+  for (std::size_t k = 0; k < 6; ++k) {
+    stiffness[k] = below(4) && commands != nullptr ? 0.1 * below(11) * commands->stiffness[k] : number(3);
+    wrench[k] = below(4) && commands != nullptr ? 0.1 * below(6) * commands->largest_wrench[k / 3] : number(3);
+  }
+  const std::string frame = below(20) ? "" : "elsewhere";
+  try {
+    law.want_stiffness(frame, stiffness);
+  } catch (const std::invalid_argument &) {  // refused
+  }
+  try {
+    law.want_wrench(frame, wrench, {time_near(now), now + SECOND * below(3), SECOND * below(2), time_near(now) - now});
+  } catch (const std::invalid_argument &) {
+  }
+  (void)law.frame_law()->warning();
+}
+
 [[noreturn]] void fail(const char * what, int update)
 {
   std::printf("%s in update %d\n", what, update);
@@ -102,7 +122,7 @@ int main(int, char ** arguments)
   int seen = 0;
   for (int round = 0; round < 20; ++round) {
     settings.evaluate_at_measured = round % 2;
-    settings.control_law = library->impedance != nullptr && round % 4 < 2 ? "cartesian_impedance" : "pd_feedforward";
+    settings.control_law = library->frame_law != nullptr && round % 4 < 2 ? library->frame_law->name : "pd_feedforward";
     EffortLaw law(library, settings);
     std::vector<double> numbers[6], effort(n), last(n, 0.0);
     for (auto & row : numbers) {
@@ -113,23 +133,16 @@ int main(int, char ** arguments)
       if (below(200) == 0 || k == 0) {
         fill(numbers[0], 3);
         law.activate(below(2) ? numbers[0].data() : nullptr);
-        law.update(now, 0.0, State{numbers[0].data(), numbers[0].data()}, nullptr, last.data());
+        law.update(now, now, 0.0, State{numbers[0].data(), numbers[0].data()}, nullptr, last.data());
       }
       if (below(40) == 0) {
         change(law, *library, now);
       }
       if (below(300) == 0) {
-        law.request_stop();
+        law.request_stop(now);
       }
-      if (law.impedance() != nullptr && below(20) == 0) {
-        FrameStiffness stiffness;
-        std::transform(
-          library->impedance->stiffness, library->impedance->stiffness + 6, stiffness.begin(),
-          [](double largest) {return below(4) ? 0.1 * below(11) * largest : number(3);});
-        try {
-          law.want_stiffness(below(20) ? "" : "elsewhere", stiffness);
-        } catch (const std::invalid_argument &) {  // refused
-        }
+      if (law.frame_law() != nullptr && below(20) == 0) {
+        command(law, library->frame_law->commands, now);
       }
       const int broken = k / 100 % 2 ? 30 : 0;
       for (auto & row : numbers) {
@@ -143,7 +156,7 @@ int main(int, char ** arguments)
       const double period = below(20) ? PERIOD : number(2);
       const double counts = std::min(std::max(0.0, period), law.longest_cycle());
       const Outcome outcome = law.update(
-        time_near(now), period, State{numbers[0].data(), numbers[1].data()}, below(3) ? &reference : nullptr,
+        time_near(now), time_near(now), period, State{numbers[0].data(), numbers[1].data()}, below(3) ? &reference : nullptr,
         effort.data());
       seen |= 1 << static_cast<int>(outcome);
       for (std::size_t i = 0; i < n; ++i) {

@@ -4,7 +4,7 @@
 #include "../src/dynamics_library.cpp"
 #include "../src/effort_cycle.cpp"
 #include "../src/effort_law.cpp"
-#include "../src/frame_impedance.cpp"
+#include "../src/frame_law.cpp"
 #include "../src/gain_limits.cpp"
 #include "../src/inertial_parameters.cpp"
 #include "../src/joint_feedback.cpp"

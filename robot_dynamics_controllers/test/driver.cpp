@@ -106,30 +106,42 @@ void * law_new(
 }
 
 void law_delete(EffortLaw * law) {delete law;}
-const char * law_want_stiffness(EffortLaw * law, const char * frame, const double * numbers, char * said, std::size_t size)
+/// A stiffness, or a wrench with these times of an Arrival if there are any.
+void law_want(
+  EffortLaw * law, const char * frame, const double * numbers, const std::int64_t * times, char * said, std::size_t size)
 {
-  FrameStiffness stiffness;
-  std::copy_n(numbers, 6, stiffness.begin());
+  FrameNumbers wanted;
+  std::copy_n(numbers, 6, wanted.begin());
   say(said, size, "");
   (void)made(
     [&]() -> void * {
-      law->want_stiffness(frame, stiffness);
+      if (times == nullptr) {
+        law->want_stiffness(frame, wanted);
+      } else {
+        law->want_wrench(frame, wanted, {times[0], times[1], times[2], times[3]});
+      }
       return nullptr;
     }, said, size);
-  return said;
 }
 
-void law_stiffness(const EffortLaw * law, double * numbers)
+/// Writes the stiffness that is followed and that in force, and both wrenches, 6 each.
+void law_commands(const EffortLaw * law, double * numbers)
 {
-  const FrameStiffness stiffness = law->impedance()->followed();
-  std::copy(stiffness.begin(), stiffness.end(), numbers);
+  const FrameLaw::Commands commands = law->frame_law()->commands();
+  for (const FrameNumbers & part :
+    {commands.stiffness, commands.stiffness_in_force, commands.of_base, commands.of_frame})
+  {
+    numbers = std::copy(part.begin(), part.end(), numbers);
+  }
 }
+
+void law_warning(const EffortLaw * law, char * said, std::size_t size) {say(said, size, law->frame_law()->warning());}
 
 void law_activate(EffortLaw * law, const double * last) {law->activate(last);}
 void law_deactivate(EffortLaw * law) {law->deactivate();}
 void law_resume(EffortLaw * law) {law->resume();}
 void law_end_finished_ramps(EffortLaw * law, std::int64_t now) {law->end_finished_ramps(now);}
-void law_request_stop(EffortLaw * law) {law->request_stop();}
+void law_request_stop(EffortLaw * law, std::int64_t steady) {law->request_stop(steady);}
 int law_stopped(EffortLaw * law) {return law->stopped();}
 int law_blends(EffortLaw * law) {return law->blends();}
 int law_limited(EffortLaw * law, int joint) {return static_cast<int>(law->limiter().limited(static_cast<std::size_t>(joint)));}
@@ -193,7 +205,7 @@ void law_updates(
       kinds[k] >= 2 ? r + 3 * n : nullptr};
     outcomes[k] = static_cast<int>(
       law->update(
-        times[k], period, State{state, state + n}, kinds[k] ? &reference : nullptr, efforts + n * k));
+        times[k], times[k], period, State{state, state + n}, kinds[k] ? &reference : nullptr, efforts + n * k));
   }
 }
 

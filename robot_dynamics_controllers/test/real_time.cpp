@@ -109,7 +109,7 @@ int run(EffortCycle & cycle, ReferenceValues & references, EffortLaw & law, std:
       cycle.activate(now, false);
     }
     if (k == 900) {
-      law.request_stop();
+      law.request_stop(now);
     }
     if (k < 400 || k > 500) {
       references.write(numbers);
@@ -139,7 +139,7 @@ int main(int, char ** arguments)
   settings.fade_in_time = 0.1;
   settings.ramp_time = 0.05;
   settings.update_rate = 1000.0;
-  settings.control_law = library->impedance != nullptr ? "cartesian_impedance" : "pd_feedforward";
+  settings.control_law = library->frame_law != nullptr ? library->frame_law->name : "pd_feedforward";
   const auto law = std::make_shared<EffortLaw>(library, settings);
   ReferenceValues references;
   references.configure(library.joint_names(), {"position", "velocity", "acceleration", "effort"});

@@ -51,7 +51,7 @@ bool is_updated(const char * path)
   settings.joints = library.joint_names();
   settings.effort_limit = {50.0};
   settings.update_rate = 1000.0;
-  settings.control_law = library->impedance != nullptr ? "cartesian_impedance" : "pd_feedforward";
+  settings.control_law = library->frame_law != nullptr ? library->frame_law->name : "pd_feedforward";
   EffortLaw law(library, settings);
   std::atomic<bool> over{false};
   std::thread other([&] {
@@ -65,14 +65,16 @@ bool is_updated(const char * path)
         (void)law.blends();
         (void)law.limiter().limited(0);
         law.limiter().reset();
-        if (law.impedance() != nullptr) {
+        if (law.frame_law() != nullptr) {
+          (void)law.frame_law()->warning();
           try {
-            law.want_stiffness("", law.impedance()->followed());
+            law.want_stiffness("", law.frame_law()->commands().stiffness);
+            law.want_wrench("", law.frame_law()->commands().of_base, {k, k});
           } catch (const std::invalid_argument &) {  // it is not active yet
           }
         }
         if (k % 50 == 49) {
-          law.request_stop();
+          law.request_stop(k);
         }
         std::this_thread::yield();
       }
@@ -86,7 +88,7 @@ bool is_updated(const char * path)
     if (k % 100 == 0) {
       law.activate();
     }
-    law.update(k, 0.001, State{zeros.data(), zeros.data()}, k % 3 ? &motion : nullptr, effort.data());
+    law.update(k, k, 0.001, State{zeros.data(), zeros.data()}, k % 3 ? &motion : nullptr, effort.data());
     finite = finite && std::all_of(effort.begin(), effort.end(), [](double tau) {return std::isfinite(tau);});
     std::this_thread::yield();
   }

@@ -21,12 +21,11 @@ OF_PD = {
     'about_gains': """\
     # a PD about the reference, for an arm that takes efforts alone: robot_dynamics_propose_gains proposes gains""",
 }
-OF_IMPEDANCE = {
-    'control_law': 'cartesian_impedance',
+OF_FRAME = {
     'evaluate_at': 'measured',
     'fade_in_time': 1.0,
-    'correction': """Springs and dampers
-# of a frame about them correct errors: their gains are those of export_controller --impedance.""",
+    'correction': """A law of a frame
+# corrects errors: its gains are those of export_controller --impedance.""",
     'about_gains': '    # those of the joints are in the library, too',
 }
 """Words of controllers.yaml for each law."""
@@ -67,7 +66,7 @@ class ControllerPackage(NamedTuple):
 
     def files(self) -> dict[str, str]:
         """Return the text of each file by its path in the package."""
-        joints = [_quoted(name) for name in self.joint_names]
+        joints, law = [_quoted(name) for name in self.joint_names], self.library.frame_law
         unlimited = [it for it, limit in zip(joints, self.library.effort_limits, strict=True) if limit == 0.0]
         words = {
             'mark': mark(self.name),
@@ -77,12 +76,12 @@ class ControllerPackage(NamedTuple):
             'digest': self.library.digest,
             'preset': self.preset,
             'rate': self.rate,
-            'torque_delay': self.library.impedance.torque_delay if self.library.impedance else 0.0,
+            'torque_delay': law.torque_delay if law else 0.0,
             'functions': '\n'.join(f'        {name}={name}_fma' for name in self.library.functions),
             'joints': '\n'.join(f'      - {joint}' for joint in joints),
             'joints_below': '\n'.join(f'      - {_quoted(f"{FEEDFORWARD}/{name}")}' for name in self.joint_names),
-            **(OF_IMPEDANCE if self.library.impedance else OF_PD),
-            'instead': '' if self.library.impedance else _own_pd(joints),
+            **({**OF_FRAME, 'control_law': law.name} if law else OF_PD),
+            'instead': '' if law else _own_pd(joints),
             'limits': f'    # state it: the description has no effort limit of {", ".join(unlimited)}\n'
             if unlimited
             else '',

@@ -5,13 +5,18 @@ import sys
 from pathlib import Path
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.codegen.c.impedance import ImpedanceCode
+from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
 from robot_dynamics_ros.codegen.c.library import library_source
 from robot_dynamics_ros.control.arm.mimic_joints import with_followers
 from robot_dynamics_ros.control.laws.gain_limits import check_stated
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import IMPEDANCE
-from robot_dynamics_ros.control.laws.impedance.impedance_code import impedance_code
-from robot_dynamics_ros.control.laws.impedance.stated_impedance import stated_impedance
+from robot_dynamics_ros.control.laws.impedance.frame_law_code import impedance_code, operational_space_code
+from robot_dynamics_ros.control.laws.impedance.operational_space import OPERATIONAL_SPACE
+from robot_dynamics_ros.control.laws.impedance.stated_impedance import (
+    stated_impedance,
+    stated_operational_space,
+    warning_of_posture,
+)
 from robot_dynamics_ros.control.terms.compensation_policy import PRESETS, CompensationPolicy
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.lifecycle.stated_parameters import StatedParameters
@@ -22,8 +27,8 @@ from robot_dynamics_ros.tools.controller_package import ControllerPackage, check
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
 
 LARGEST_RATE = 100_000
-OF_A_WRENCH = 'force_limit', 'moment_limit', 'wrench_ramp_time', 'translational_speed_limit', 'rotational_speed_limit'
-"""Parameters of an impedance that controllers do not have."""
+LAWS = IMPEDANCE, OPERATIONAL_SPACE
+"""Laws of torque_controller that a library may have."""
 
 
 def main() -> None:
@@ -44,7 +49,7 @@ def main() -> None:
         '--impedance',
         type=Path,
         metavar='FILE',
-        help='parameter file of torque_controller whose gains of cartesian_impedance the library gets',
+        help=f'parameter file of torque_controller whose {" or ".join(LAWS)} the library gets',
     )
     parser.add_argument('--package', help='name of the package (default: that of the robot and _controllers)')
     options = parser.parse_args()
@@ -69,7 +74,7 @@ def write_package(options) -> list[Path]:
         raise ArgumentError(f'--preset {preset}: such an arm takes no efforts, and needs no controller')
     if not 1 <= options.rate <= LARGEST_RATE:
         raise ArgumentError(f'--rate: expected 1 to {LARGEST_RATE} Hz, got {options.rate}')
-    library = controller_library(robot, exported_impedance(options, robot, policy))
+    library = controller_library(robot, exported_frame_law(options, robot, policy))
     name = checked_name(options.package or f'{library.prefix.lower()}_controllers')
     package = ControllerPackage(name, library, robot.joint_names, preset, options.rate)
     dynamics = validation.output_folder('folder', options.folder) / 'dynamics'
@@ -80,8 +85,8 @@ def write_package(options) -> list[Path]:
     return [*robot.export_c(dynamics, library.programs), *write_files({**source, **texts})]
 
 
-def exported_impedance(options, robot: Robot, policy: CompensationPolicy) -> ImpedanceCode | None:
-    """Return the impedance of the file of the options, None without one; ArgumentError names file and parameter."""
+def exported_frame_law(options, robot: Robot, policy: CompensationPolicy) -> FrameLawCode | None:
+    """Return the law of the file of the options, None without one; ArgumentError names file and parameter."""
     if options.impedance is None:
         return None
     if policy.motor_pd:
@@ -91,22 +96,33 @@ def exported_impedance(options, robot: Robot, policy: CompensationPolicy) -> Imp
         _check_arm(options, stated)
         for name in ('stiffness', 'damping'):
             check_stated(name, stated.value(name))
-        impedance, _, _, stiffness, warning = stated_impedance(robot, stated.value)
-        impedance = impedance._replace(wrench=None)  # controllers have none
-        code = impedance_code(robot, impedance, stiffness, policy.terms, options.rate, stated.value('torque_delay'))
+        of_controller = policy.terms, options.rate, stated.value('torque_delay')
+        if _law_of(stated) == OPERATIONAL_SPACE:
+            settings = stated_operational_space(robot, stated.value)
+            warning = warning_of_posture(robot, settings.posture_damping)
+            code = operational_space_code(robot, settings, *of_controller)
+        else:
+            impedance, _, _, stiffness, warning = stated_impedance(robot, stated.value)
+            code = impedance_code(robot, impedance, stiffness, *of_controller)
     except DynamicsError as error:
         raise ArgumentError(f'{options.impedance}: {error}') from None
-    unused = [name for name in (*OF_A_WRENCH, *stated.unused) if stated.is_stated(name)]
+    unused = stated.unused
     notes = [warning, f'not used, state in controllers.yaml what counts there: {", ".join(unused)}' if unused else '']
     for note in filter(None, notes):
         print(f'{options.impedance}: {note}', file=sys.stderr)
     return code
 
 
+def _law_of(stated: StatedParameters) -> str:
+    """Return the law of a file, the impedance where it states none."""
+    law = stated.value('control_law')
+    return law if stated.is_stated('control_law') else IMPEDANCE
+
+
 def _check_arm(options, stated: StatedParameters) -> None:
     """Raise ArgumentError for a parameter of the arm that the options contradict: the library is theirs."""
-    if stated.is_stated('control_law') and stated.value('control_law') != IMPEDANCE:
-        raise ArgumentError(f'control_law: expected {IMPEDANCE}, got {stated.value("control_law")!r}')
+    if _law_of(stated) not in LAWS:
+        raise ArgumentError(f'control_law: expected {" or ".join(LAWS)}, got {_law_of(stated)!r}')
     gravity = [0.0] if options.gravity is None else list(options.gravity)
     of_options = {
         'model': (options.robot, 'state it as robot'),

@@ -14,7 +14,20 @@ from support.controllers.controllers_core import (
     has_compilers,
     linked,
 )
-from support.controllers.controllers_impedance import content, kinds, library
+from support.controllers.controllers_frame_laws import (
+    FREE,
+    LENGTH,
+    START,
+    STEP,
+    TAKING,
+    Q,
+    content,
+    held,
+    kinds,
+    library,
+    same,
+    states_and_references,
+)
 from support.matrices import matrix
 
 import numpy as np
@@ -27,33 +40,19 @@ from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import Cartes
 from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender
 from robot_dynamics_ros.control.payload.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp
 from robot_dynamics_ros.control.terms.compensation import TERMS
-from robot_dynamics_ros.control.terms.compensation_policy import PRESETS, CompensationPolicy
+from robot_dynamics_ros.control.terms.compensation_policy import CompensationPolicy
 
 pytestmark = [
     pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler'),
     pytest.mark.compiled,
 ]
-START = 1_700_000_000_000_000_000
-STEP = 1_000_000
-LENGTH = 500_000_000
-UNLIMITED = {'effort_limit': [np.inf], 'fade_in_time': 0.0, 'control_law': 'cartesian_impedance'}
-Q = np.array([0.1, -0.7, 0.9, -0.1, 0.8, 0.0])
-TAKING = [name for name in PRESETS if CompensationPolicy(name, '', ()).takes_commands and name != 'motor_pd']
+UNLIMITED = {**FREE, 'control_law': 'cartesian_impedance'}
 
 
 def law_of(name: str, **more) -> Law:
     made = Law(library(name), kinds()[name].robot.joint_names, **{**UNLIMITED, **more})
     made.activate()
     return made
-
-
-def states_and_references(random, count: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return states (count, 2, n) at random, and references (count, 4, n) near them, some of which stand."""
-    states = random.uniform(-2.5, 2.5, (count, 2, n)) * np.array([1.0, 0.4])[:, None]
-    references = random.normal(size=(count, 4, n)) * np.array([0.2, 0.3, 2.0, 3.0])[:, None]
-    references[:, :2] += states
-    references[::3, 1:3] = 0.0
-    return states, references
 
 
 def expected(name: str, states, references, terms=TERMS) -> np.ndarray:
@@ -66,11 +65,6 @@ def expected(name: str, states, references, terms=TERMS) -> np.ndarray:
         stiffness.elapse(1.0 / RATE)
         theirs.torque(q, qd, tuple(reference[:3]), nothing, torque)
     return out
-
-
-def same(ours: np.ndarray, theirs: np.ndarray) -> None:
-    wrong = np.flatnonzero((ours.view(np.uint64) != theirs.view(np.uint64)).any(axis=-1))
-    assert not len(wrong), (len(wrong), wrong[0], ours[wrong[0]], theirs[wrong[0]])
 
 
 @pytest.mark.parametrize('name', ['aubo_i5', 'seven', 'three'])
@@ -178,12 +172,6 @@ def test_only_an_active_law_with_an_impedance_takes_a_stiffness():
         law.want_stiffness([1.0] * 6)
     with pytest.raises(ValueError, match='only control_law cartesian_impedance has a stiffness'):
         law_of('aubo_i5', control_law='pd_feedforward').want_stiffness([1.0] * 6)
-
-
-def held(q, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return states and references (count, ...) that stand at q."""
-    rest = np.zeros_like(q)
-    return np.tile([q, rest], (count, 1, 1)), np.tile([q, rest, rest, rest], (count, 1, 1))
 
 
 def test_a_force_moves_the_tool_by_force_over_stiffness():
@@ -326,7 +314,7 @@ def test_what_is_not_finite_reaches_no_joint(broken):
 @pytest.mark.parametrize(
     ('settings', 'said'),
     [
-        ({'control_law': 'pd'}, "control_law: expected pd_feedforward or cartesian_impedance, got 'pd'"),
+        ({'control_law': 'pd'}, 'control_law: the library has cartesian_impedance, not pd; export it with --impedance'),
         ({'update_rate': 10.0}, 'are stable above .* Hz, and update_rate with torque_delay counts as 10 Hz; raise'),
         ({'torque_delay': 0.1}, r'counts as 3\.\d+ Hz'),
         ({'preset': 'motor_pd'}, 'control_law: with preset motor_pd the PD of the motors would be added to it'),
@@ -342,16 +330,29 @@ def test_what_does_not_fit_is_refused_by_name(settings, said):
 @pytest.mark.parametrize(
     ('pattern', 'replacement', 'said'),
     [
-        (r'\.frame = "sledge"', '.frame = ""', 'impedance.frame: expected a name, got an empty text'),
-        (r'\.longest_period = [^,]*', '.longest_period = 0.0', 'impedance.longest_period: expected a number above 0'),
-        (r'\.memory = \d+', '.memory = 0', 'impedance.memory: expected 1 to 100000, got 0'),
-        (r'\.anew = \d+', '.anew = 1000', 'impedance.anew: expected at most 86, got 1000'),
-        (r'\.stiffness = (\w+)', r'.stiffness = 0 ? \1 : 0', 'impedance.stiffness: expected 6 numbers, got nothing'),
-        (r'\.may_be_free = (\w+)', r'.may_be_free = 0 ? \1 : 0',
-         'impedance.may_be_free: expected an array, got nothing'),
+        (r'\.name = "cartesian_impedance"', '.name = ""', 'frame_law.name: expected a name, got an empty text'),
+        (r'\.frame = "sledge"', '.frame = ""', 'frame_law.frame: expected a name, got an empty text'),
+        (r'\.longest_period = [^,]*', '.longest_period = 0.0', 'frame_law.longest_period: expected a number above 0'),
+        (r'\.memory = \d+', '.memory = 0', 'frame_law.memory: expected 1 to 100000, got 0'),
+        (r'\.anew = \d+', '.anew = 1000', 'frame_law.anew: expected at most 138, got 1000'),
         (r'\.initial_memory = (\w+)', r'.initial_memory = 0 ? \1 : 0',
-         'impedance.initial_memory: expected an array, got nothing'),
-        (r'\.torque = (\w+)', r'.torque = 0 ? \1 : 0', 'impedance.torque: expected a function, got nothing'),
+         'frame_law.initial_memory: expected an array, got nothing'),
+        (r'\.elapse = (\w+)', r'.elapse = 0 ? \1 : 0', 'frame_law.elapse: expected a function, got nothing'),
+        (r'\.torque = (\w+)', r'.torque = 0 ? \1 : 0', 'frame_law.torque: expected a function, got nothing'),
+        (r'\.directions = 0,\s*\.light = 0', '.directions = 6, .light = 138', 'frame_law.light: expected 1'),
+        (r'\.axes = "sledge"', '.axes = ""', 'commands.axes: expected a name, got an empty text'),
+        (r'\.stiffness = (\w+)', r'.stiffness = 0 ? \1 : 0', 'commands.stiffness: expected 6 numbers, got nothing'),
+        (r'\.least_stiffness = (\w+)', r'.least_stiffness = 0 ? \1 : 0',
+         'commands.least_stiffness: expected 6 numbers, got nothing'),
+        (r'\.largest_wrench = (\w+)', r'.largest_wrench = 0 ? \1 : 0',
+         'commands.largest_wrench: expected 2 numbers, got nothing'),
+        (r'\.wrench_age = [^,]*', '.wrench_age = 0.0', 'commands.wrench_age[0]: expected a finite number above 0'),
+        (r'\.wanted_stiffness = \d+', '.wanted_stiffness = 133', 'commands.wanted_stiffness: expected 6'),
+        (r'\.stiffness_in_force = \d+', '.stiffness_in_force = 103', 'commands.stiffness_in_force: expected 36'),
+        (r'\.tank = \d+', '.tank = 4000000000u', 'commands.tank: expected 2 numbers of the memory, got place 4'),
+        (r'\.wanted_wrench = \d+', '.wanted_wrench = 127', 'commands.wanted_wrench: expected 12 numbers of the memory'),
+        (r'\.until = \d+', '.until = 138', 'commands.until: expected 1 numbers of the memory, got place 138'),
+        (r'\.wrench_in_force = \d+', '.wrench_in_force = 127', 'commands.wrench_in_force: expected 12 numbers'),
     ],
 )  # fmt: skip
 def test_an_impedance_that_a_controller_cannot_use_is_named(pattern, replacement, said, tmp_path):

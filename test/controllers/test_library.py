@@ -6,7 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
-from support.controllers import controllers_impedance
+from support.controllers import controllers_frame_laws
 from support.controllers.controllers_core import (
     INCLUDE,
     MOTION,
@@ -68,7 +68,7 @@ def test_a_library_of_the_same_model_is_loaded():
 @pytest.mark.parametrize(
     ('pattern', 'replacement', 'said'),
     [
-        (r'ROBOT_DYNAMICS_LIBRARY_VERSION,', '2u,', r'version: expected 4 \(export the robot again\), got 2'),
+        (r'ROBOT_DYNAMICS_LIBRARY_VERSION,', '2u,', r'version: expected 5 \(export the robot again\), got 2'),
         (r'sizeof\(robot_dynamics_library\)', '8', r'size: expected \d+ \(.*\), got 8'),
         (r'= gravity_torque,', '= 0 ? gravity_torque : 0,', 'gravity_torque: expected a function, got nothing'),
         (r'= limit_rate,', '= 0 ? limit_rate : 0,', 'limit_rate: expected a function, got nothing'),
@@ -191,8 +191,8 @@ def is_the_second(library) -> bool:
 
 @pytest.mark.skipif(not shutil.which('cmake'), reason='cmake is missing')
 def test_a_package_holds_code_for_two_processors_with_the_same_bits(tmp_path):
-    robot, exported_one = controllers_impedance.kinds()['three'].robot, controllers_impedance.library('three')
-    content = controllers_impedance.content('three')
+    robot, exported_one = controllers_frame_laws.kinds()['three'].robot, controllers_frame_laws.library('three')
+    content = controllers_frame_laws.content('three')
     files = ControllerPackage('r_controllers', content, JOINTS, 'sim', 1000).files()
     shutil.copytree(exported_one.with_suffix(''), tmp_path / 'dynamics')
     robot.export_c(tmp_path / 'dynamics', content.programs)  # its CMakeLists.txt

@@ -4,7 +4,7 @@ import functools
 import subprocess
 import sys
 
-from support.controllers import controllers_impedance
+from support.controllers import controllers_frame_laws
 from support.controllers.controllers_core import Terms, compiled, core, exported, has_compilers, has_sanitizer, run
 from support.robots.small_robots import mixed
 
@@ -27,10 +27,14 @@ def library():
 
 LAWS = pytest.mark.parametrize(
     ('path', 'seen'),
-    [(library, 0xFF), (functools.partial(controllers_impedance.library, 'three'), 0x1FB)],
-    ids=['terms', 'impedance'],
+    [
+        (library, 0xFF),
+        (functools.partial(controllers_frame_laws.library, 'three'), 0x1FB),
+        (functools.partial(controllers_frame_laws.operational_space_library, 'three'), 0x1FB),
+    ],
+    ids=['terms', 'impedance', 'operational_space'],
 )
-"""Libraries of three joints, and the outcomes that occur: an impedance is held where the terms compensate gravity."""
+"""Libraries of three joints, and the outcomes that occur: an arm is held where the terms compensate gravity."""
 INACTIVE = 1
 
 

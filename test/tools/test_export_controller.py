@@ -187,14 +187,15 @@ def test_the_package_of_a_compliant_arm(command, tmp_path, capsys):
     )
     said = capsys.readouterr()
     assert len(said.out.splitlines()) == len(FILES)
-    note = 'not used, state in controllers.yaml what counts there: force_limit, state_rate'
+    note = 'not used, state in controllers.yaml what counts there: state_rate'
     assert said.err == f'{tmp_path}/gains.yaml: {note}\n'
     own = parameters(folder)['feedforward_effort_controller']['ros__parameters']
     assert own['torque_delay'] == 0.001
     assert (own['control_law'], own['evaluate_at'], own['stiffness']) == ('cartesian_impedance', 'measured', [0.0])
     source = (folder / 'dynamics' / 'aubo_i5_library.c').read_text()
-    assert 'impedance_stiffness[6] = {30.0, 30.0, 30.0, 800.0, 800.0, 300.0}' in source
-    assert '.frame = "ee_link"' in source and '.reference_frame = "local_world_aligned"' in source
+    assert 'frame_stiffness[6] = {30.0, 30.0, 30.0, 800.0, 800.0, 300.0}' in source
+    assert 'frame_largest_wrench[2] = {0.0, 15.0}' in source
+    assert '.frame = "ee_link"' in source and '.axes = "base_link"' in source
     include = ROOT / 'robot_dynamics_controllers' / 'include'
     strict = '-std=c99', '-trigraphs', '-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Werror', '-fsyntax-only'
     subprocess.run(['gcc', *strict, '-I', include, folder / 'dynamics' / 'aubo_i5_library.c'], check=True)
@@ -202,6 +203,25 @@ def test_the_package_of_a_compliant_arm(command, tmp_path, capsys):
     header = (folder / 'dynamics' / 'aubo_i5_dynamics.h').read_text()
     functions = re.findall(r'^bool (\w+)\(', header, re.MULTILINE)
     assert len(functions) == 5 and all(f'        {it}={it}_fma' in renamed for it in functions)
+
+
+@pytest.mark.compiled
+def test_the_package_of_an_arm_with_operational_space_control(command, tmp_path, capsys):
+    folder, values = tmp_path / 'new', {'control_law': 'operational_space', 'bandwidth': 12.0, 'largest_mass': 60.0}
+    command('aubo_i5', folder, '--impedance', gains(tmp_path, **values))
+    unused = {*GAINS} - {'control_law', 'impedance_frame', 'stiffness', 'damping'}
+    (note,) = capsys.readouterr().err.splitlines()
+    assert set(note.partition('there: ')[2].split(', ')) == unused
+    own = parameters(folder)['feedforward_effort_controller']['ros__parameters']
+    assert (own['control_law'], own['evaluate_at'], own['stiffness']) == ('operational_space', 'measured', [0.0])
+    source = (folder / 'dynamics' / 'aubo_i5_library.c').read_text()
+    assert '.name = "operational_space"' in source and '.largest_mass = 60.0' in source
+    assert '.commands = 0' in source and '.directions = 6' in source
+    with pytest.raises(SystemExit, match='bandwidth: at 10 Hz damping times period over inertia'):
+        command(
+            'aubo_i5', tmp_path / 'slow', '--rate', '10', '--impedance', gains(tmp_path, **values, damping_ratio=1.0)
+        )
+    assert not (tmp_path / 'slow').exists()
 
 
 @pytest.mark.compiled
@@ -220,7 +240,7 @@ def test_the_package_of_a_compliant_arm(command, tmp_path, capsys):
         ({'rest_friction_share': 0.5}, ['--preset', 'ur_direct_torque'], 'rest_friction_share: friction is no term'),
         ({}, ['--preset', 'motor_pd'], '--impedance: with preset motor_pd the PD of the motors'),
         ({'damping_ratio': 1}, [], 'damping_ratio: expected double, got 1'),
-        ({'control_law': 'pd'}, [], "control_law: expected cartesian_impedance, got 'pd'"),
+        ({'control_law': 'pd'}, [], "control_law: expected cartesian_impedance or operational_space, got 'pd'"),
         ({'gravity': [0.0, 0.0, 9.81]}, [], 'gravity: state it by --gravity, where it is .*the file says'),
         ({'preset': 'franka'}, [], "preset: state it by --preset, where it is ''; the file says 'franka'"),
         ({'gravity_owner': 'robot'}, [], 'gravity_owner: state it in controllers.yaml'),

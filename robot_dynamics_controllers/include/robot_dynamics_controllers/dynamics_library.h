@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Changes with the layout of the structures below. */
-#define ROBOT_DYNAMICS_LIBRARY_VERSION 4u
+#define ROBOT_DYNAMICS_LIBRARY_VERSION 5u
 
 /* Entries of the run-time inputs: gravity in the base frame (3, m/s^2); ten inertial parameters of the last link with
  * its payload: m (kg), m c (3, kg m) and J about the origin of the link's frame (xx, xy, xz, yy, yz, zz; kg m^2); wrench
@@ -48,27 +48,45 @@ typedef struct robot_dynamics_frame {
   double position[3]; /* m */
 } robot_dynamics_frame;
 
-/* A Cartesian impedance: springs and dampers between a frame and where the desired positions of the joints put it, those
- * of the joints in its null space, and springs before their position limits. Its gains are constants of the export. */
-typedef struct robot_dynamics_impedance {
+/* What messages may change of a law of a frame. Arrays have rotation first; the last six are places in its memory. */
+typedef struct robot_dynamics_frame_commands {
+  const char * axes;              /* name of the link whose axes the stiffness has */
+  const double * stiffness;       /* 6, N m/rad and N/m: the largest and the first one */
+  const double * least_stiffness; /* 6, likewise: the smallest one */
+  bool may_soften;                /* whether the limit of sampling holds for each softer stiffness, too */
+  const double * largest_wrench;  /* 2, N m and N: moment and force */
+  double wrench_age;              /* s for which a wrench counts */
+  uint32_t wanted_stiffness;      /* 6: the stiffness to follow */
+  uint32_t stiffness_in_force;    /* 6 x 6, row by row */
+  uint32_t tank;                  /* 2, J: the energy that the stiffness may still add, and the largest */
+  uint32_t wanted_wrench;         /* 2 x 6, N m and N: the wrench to follow in the axes of the base, and in the frame's */
+  uint32_t until;                 /* 1, s: the time until which it counts */
+  uint32_t wrench_in_force;       /* 2 x 6, as wanted_wrench */
+} robot_dynamics_frame_commands;
+
+/* A law that leads a frame to where the desired positions of the joints put it, and the joints in its null space. Its gains
+ * are constants of the export. */
+typedef struct robot_dynamics_frame_law {
+  const char * name;             /* that of torque_controller's control_law */
   const char * frame;
-  const char * reference_frame;  /* whose axes the stiffness has: local_world_aligned or local */
   double longest_period;         /* s: sampling periods below this one are within the limit of its gains */
-  const double * stiffness;      /* 6, rotation first, N m/rad and N/m: the largest and the first one */
-  const bool * may_be_free;      /* 6: whether the stiffness along an axis may be 0 */
-  bool may_soften;               /* whether its limit holds for each softer stiffness, too */
   bool counts_friction;          /* whether it is for joints whose friction the controller compensates */
   uint32_t memory;               /* numbers that last from update to update */
   uint32_t anew;                 /* as many of the first of them begin anew whenever the arm is held anew */
-  uint32_t in_force;             /* where the stiffness that is in force begins in the memory, 6 x 6 row by row */
-  uint32_t tank;                 /* likewise the energy that it may still add and the largest, J */
   const double * initial_memory; /* memory */
-  /* Adds its torque at q and qd to tau, the model's terms (n). stiffness (6) is the one to follow, elapsed (1) the time since
-   * the last torque, s; it is 0 afterwards. Returns as the functions below; after false the memory is as before. */
+  const robot_dynamics_frame_commands * commands; /* a null pointer: messages change nothing */
+  double largest_mass;           /* kg: a direction of the frame with more is heavy, as near a singular position */
+  uint32_t directions;           /* how many the frame has that are not, at most positions; 0: not counted */
+  uint32_t light;                /* where the memory has how many there are at the last torque */
+  /* Lets a time pass since the last torque, up to now on the clock of the arm; pause is the time without any torque. All
+   * are in s. It comes once before the torques of an update. */
+  void (*elapse)(double time, double now, double pause, double * memory);
+  /* Adds its torque at q and qd to tau, the model's terms (n). holds: the arm is held at q_desired, not led there. Returns as
+   * the functions below; after false the memory is as before. */
   bool (*torque)(
-    const double * q, const double * qd, const double * q_desired, const double * qd_desired, const double * inputs,
-    const double * stiffness, double * elapsed, double * memory, double * tau);
-} robot_dynamics_impedance;
+    const double * q, const double * qd, const double * q_desired, const double * qd_desired, bool holds,
+    const double * inputs, double * memory, double * tau);
+} robot_dynamics_frame_law;
 
 typedef struct robot_dynamics_library {
   uint32_t version; /* ROBOT_DYNAMICS_LIBRARY_VERSION */
@@ -109,7 +127,7 @@ typedef struct robot_dynamics_library {
   double (*limit_effort)(const double * effort_limit, double * limited, double * torque);
   double (*limit_rate)(
     const double * rate_limit, double * last, double * limited, double * torque, double elapsed);
-  const robot_dynamics_impedance * impedance; /* a null pointer: exported without one */
+  const robot_dynamics_frame_law * frame_law; /* a null pointer: exported without one */
 } robot_dynamics_library;
 
 /* A null pointer: the library is compiled for another processor. */

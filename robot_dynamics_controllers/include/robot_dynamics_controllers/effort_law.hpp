@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,7 +14,7 @@
 #include "robot_dynamics_controllers/compensation.hpp"
 #include "robot_dynamics_controllers/cycle_time.hpp"
 #include "robot_dynamics_controllers/dynamics_library.hpp"
-#include "robot_dynamics_controllers/frame_impedance.hpp"
+#include "robot_dynamics_controllers/frame_law.hpp"
 #include "robot_dynamics_controllers/handover.hpp"
 #include "robot_dynamics_controllers/joint_feedback.hpp"
 #include "robot_dynamics_controllers/payload_gravity.hpp"
@@ -32,8 +33,8 @@ struct Settings
   std::string preset;               ///< '': unknown; monitor_only is refused: such an arm takes no effort
   std::string gravity_owner;        ///< '': as the preset says, else node; node, robot
   std::vector<std::string> compensation;  ///< {} or {""}: all terms that the robot does not compensate
-  std::string control_law = "pd_feedforward";  ///< or cartesian_impedance, that of the library
-  bool evaluate_at_measured = false;  ///< false: at those of the reference, without an impedance; friction always
+  std::string control_law = "pd_feedforward";  ///< or that of a frame that the library has
+  bool evaluate_at_measured = false;  ///< false: at those of the reference, without a law of a frame; friction always
   std::vector<double> stiffness{0.0};     ///< Kp of a PD about the reference, 1 or n, N m/rad (N/m); 0: none
   std::vector<double> damping{0.0};       ///< Kd, likewise, N m s/rad (N s/m)
   std::vector<double> effort_limit{0.0};  ///< 1 or n, N m (N); 0: of the library, inf: none; unknown is refused
@@ -46,11 +47,21 @@ struct Settings
   std::string model_digest;               ///< of the library; '': not checked
 };
 
-/// Measured positions and velocities of the joints (n). Velocities count with evaluate_at_measured, a PD or an impedance.
+/// Measured positions and velocities of the joints (n). Velocities count with evaluate_at_measured, a PD or a law of a frame.
 struct State
 {
   const double * q;
   const double * qd;
+};
+
+/// When a message came: on the clock of the arm, as EffortLaw::update has it, and on the steady clock; since when it has
+/// waited, and how old its stamp is (0: none). ns.
+struct Arrival
+{
+  std::int64_t now;
+  std::int64_t steady;
+  std::int64_t waited = 0;
+  std::int64_t age = 0;
 };
 
 /// A desired motion (n each), and efforts (n) that are added to the torque; effort nullptr: none. With nullptr for q,
@@ -74,7 +85,7 @@ enum class Outcome
   state_lost,         ///< likewise for longer: the last effort, reduced to zero over ramp_time
   stopping,           ///< after request_stop: the last effort, reduced to zero over ramp_time
   stopped,            ///< zero after it, until `activate`
-  held                ///< no reference, with an impedance: the frame is held where the last one put it, at first where it is
+  held                ///< no reference, with a law of a frame: the frame is held where the last one put it, at first where it is
 };
 
 /// The outcome in one line for logs and diagnostics.
@@ -114,13 +125,16 @@ public:
   /// Ends ramps of payload and gravity that are over at `now` (ROS time, ns): a clock that is set back later does not
   /// bring back what was before them. To be called every 20 ms or so.
   void end_finished_ramps(std::int64_t now);
-  /// Has the impedance follow a stiffness; throws as FrameImpedance::want, and where the law has none, is not active, or was
-  /// stopped.
-  void want_stiffness(const std::string & frame, const FrameStiffness & stiffness);
-  /// The impedance; nullptr: none.
-  const FrameImpedance * impedance() const noexcept {return impedance_.get();}
-  /// Reduces the effort to zero over ramp_time, and keeps it there until the next activation.
-  void request_stop() noexcept;
+  /// Has the frame follow a stiffness, or adds a wrench; throws as FrameLaw::want_stiffness and want_wrench, and where the
+  /// law has none, is not active, or was stopped. A wrench is refused, too, where its stamp is older or younger, or it has
+  /// waited longer, than the time for which one counts; after a stop it counts again once none has come for this time.
+  void want_stiffness(const std::string & frame, const FrameNumbers & stiffness);
+  void want_wrench(const std::string & frame, const FrameNumbers & wrench, const Arrival & arrival);
+  /// The law of a frame; nullptr: none.
+  const FrameLaw * frame_law() const noexcept {return frame_law_.get();}
+  /// Reduces the effort to zero over ramp_time, and keeps it there until the next activation. `steady`: when, on the
+  /// steady clock, ns.
+  void request_stop(std::int64_t steady) noexcept;
   /// Whether zero was sent since request_stop; also where nothing is active.
   bool stopped() const noexcept;
   /// The outcome of the last update, and whether its effort is one of a fade-in or of a change of source.
@@ -134,8 +148,8 @@ public:
   const CompensationPolicy & policy() const noexcept {return policy_;}
   /// Whether measured velocities count.
   bool reads_velocities() const noexcept {return at_measured_ || feedback_.acts();}
-  /// Whether a PD or an impedance acts.
-  bool holds() const noexcept {return impedance_ != nullptr || feedback_.acts();}
+  /// Whether a PD or a law of a frame acts.
+  bool holds() const noexcept {return frame_law_ != nullptr || feedback_.acts();}
   /// The smoothed duration of recent cycles, s.
   double cycle() const noexcept {return lately_.load(std::memory_order_relaxed);}
   /// Longest time between two updates that counts for ramps and for the rate limit, s; for the real-time thread.
@@ -154,23 +168,27 @@ public:
   /// Goes on after `deactivate` as if it had not been, without the reference: as between two cycles in which a manager
   /// switches the chained mode. What was stopped stays stopped.
   void resume() noexcept;
-  /// Writes `effort` (n, N m or N). `time`: ROS time of the cycle, ns, by which ramps of payload and gravity count;
-  /// `period`: s since the last update, on a steady clock. The efforts are finite and have to be sent, whatever is
-  /// returned.
+  /// Writes `effort` (n, N m or N). `time`: ROS time of the cycle, ns, by which ramps of payload and gravity count; `now`:
+  /// likewise on the clock of the arm, which is ROS time where that is simulated, else a steady clock; `period`: s since the
+  /// last update, on the latter. The efforts are finite and have to be sent, whatever is returned.
   [[gnu::hot]] Outcome update(
-    std::int64_t time, double period, const State & state, const Reference * reference,
+    std::int64_t time, std::int64_t now, double period, const State & state, const Reference * reference,
     double * effort) noexcept;
 
 private:
+  static constexpr std::int64_t LONG_AGO = std::numeric_limits<std::int64_t>::min() / 2;
+
   enum class Source { none, motion, effort, gravity, held };
 
+  FrameLaw & commanded(const char * what) const;
+  void require_active() const;
   template<typename Ramp>
   Taken follow_ramp(const Ramp & ramp, std::int64_t now, const RampShare & progress, const Corners::Span & span);
   bool ramps() const;
   [[gnu::hot]] Outcome outcome_of(
-    std::int64_t time, double period, const State & state, const Reference * reference) noexcept;
+    std::int64_t time, std::int64_t now, double period, const State & state, const Reference * reference) noexcept;
   bool pauses() const noexcept;
-  [[gnu::hot]] void prepare_impedance(const State & state, double elapsed) noexcept;
+  [[gnu::hot]] void prepare_frame_law(const State & state, double elapsed, std::int64_t now) noexcept;
   [[gnu::hot]] bool take_reference(const Reference & reference) noexcept;
   [[gnu::hot]] bool compute(Source source, const State & state) noexcept;
   [[gnu::hot]] bool corner_torque(Source source, const State & state, const double * inputs, double * tau) noexcept;
@@ -181,7 +199,7 @@ private:
   DynamicsLibrary library_;
   std::size_t n_;
   CompensationPolicy policy_;
-  std::unique_ptr<FrameImpedance> impedance_;  // if that is the law
+  std::unique_ptr<FrameLaw> frame_law_;  // if there is one
   bool at_measured_;
   double reference_timeout_, ramp_time_;  // s
   CycleTime cycle_;
@@ -192,7 +210,7 @@ private:
   Transition transition_;
   RampToZero ramp_;
   std::vector<double> q_, qd_, qdd_, added_;  // the reference that is followed
-  std::vector<double> held_, still_;  // where an impedance holds the arm without a reference, and zeros
+  std::vector<double> held_, still_;  // where a law of a frame holds the arm without a reference, and zeros
   std::vector<double> tau_, corner_, before_fade_in_;
 
   mutable std::mutex taking_;  // of the other threads
@@ -213,6 +231,7 @@ private:
   int without_state_ = 0;         // updates
 
   std::atomic<bool> in_use_{false}, stop_{false}, blends_{false};
+  std::atomic<std::int64_t> stopped_{LONG_AGO};  // ns of the steady clock: a stop, or a wrench that went on after it
   std::atomic<Outcome> outcome_{Outcome::inactive};
   std::atomic<double> lately_;
 };

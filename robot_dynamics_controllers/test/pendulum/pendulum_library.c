@@ -295,7 +295,7 @@ const robot_dynamics_library *robot_dynamics_exported_library(void)
         .ramp_to_zero = ramp_to_zero,
         .limit_effort = limit_effort,
         .limit_rate = limit_rate,
-        .impedance = 0,
+        .frame_law = 0,
     };
 #if defined(ROBOT_DYNAMICS_LIBRARY_WITH_FMA)
     if (__builtin_cpu_supports("fma")) {

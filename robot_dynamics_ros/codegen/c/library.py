@@ -1,7 +1,7 @@
 """Generation of the C99 file that makes exported code a shared library for robot_dynamics_controllers.
 
 Beside what it says of the robot, the library has laws and guards: kernels as functions over arrays of the caller's, for
-the number of joints of this robot; and, where it is asked for, a Cartesian impedance.
+the number of joints of this robot; and, where it is asked for, a law of a frame.
 """
 
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from inspect import signature
 
 import numpy as np
 
+from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
 from robot_dynamics_ros.codegen.c.functions import TEMPLATES, Exported, function_name
-from robot_dynamics_ros.codegen.c.impedance import ImpedanceCode
 from robot_dynamics_ros.codegen.c.loops import LoopCode, Shape
 from robot_dynamics_ros.codegen.c.text import filled, inside_comment, numbers, string
 from robot_dynamics_ros.jit.decorators import Kernel
@@ -39,12 +39,12 @@ class Library(Exported):
 
     kind = 'library'
     continuous: np.ndarray
-    impedance: ImpedanceCode | None = None
+    frame_law: FrameLawCode | None = None
 
     @property
     def programs(self) -> list:
         """Quantities that the library calls, which ``export_c`` has to write beside it."""
-        return ['gravity_torque', 'inverse_dynamics', *(self.impedance.programs if self.impedance else ())]
+        return ['gravity_torque', 'inverse_dynamics', *(self.frame_law.programs if self.frame_law else ())]
 
     @property
     def functions(self) -> list[str]:
@@ -70,7 +70,7 @@ def library_source(library: Library) -> str:
     model, code = library.model, LoopCode()
     for law in LAWS:
         code.function(law, shapes(law, model.arrays.nv).values())
-    impedance = library.impedance.text(code, library.prefix) if library.impedance else ''
+    frame_law = library.frame_law.text(code, library.prefix) if library.frame_law else ''
     frames = {name: model.frames[name] for name in library.frames}
     return filled(
         TEMPLATES / 'library.c.in',
@@ -93,8 +93,8 @@ def library_source(library: Library) -> str:
             f'    {{{string(name)},\n        {{{numbers(it.rotation.ravel())}}},\n        {{{numbers(it.origin)}}}}},'
             for name, it in frames.items()
         ),
-        laws=f'{code.text}\n\n{impedance}'.rstrip(),
-        impedance='&exported_impedance' if impedance else '0',
+        laws=f'{code.text}\n\n{frame_law}'.rstrip(),
+        frame_law='&exported_frame_law' if frame_law else '0',
         law_fields='\n'.join(f'        .{kernel.__name__} = {kernel.__name__},' for kernel in LAWS),
     )
 

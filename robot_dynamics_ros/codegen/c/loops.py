@@ -15,7 +15,7 @@ from inspect import signature
 from math import prod
 from typing import Any
 
-from robot_dynamics_ros.codegen.c.text import numbered
+from robot_dynamics_ros.codegen.c.text import number, numbered
 from robot_dynamics_ros.jit.decorators import Kernel
 from robot_dynamics_ros.jit.fused_multiply_add import definition_of, fused
 from robot_dynamics_ros.kernels.choices import select
@@ -200,11 +200,11 @@ class LoopFunction(ast.NodeVisitor):
         self._used.add(node.id)
         if node.id in self._locals or node.id in self.arguments:
             return node.id
-        return _number(self._constant(node))
+        return number(self._constant(node))
 
     def visit_Constant(self, node) -> str:
         """Return a number."""
-        return _number(node.value)
+        return number(node.value)
 
     def visit_BinOp(self, node) -> str:
         """Return a sum, product, quotient, or two conditions."""
@@ -354,8 +354,3 @@ def _read(target: ast.expr) -> ast.expr:
 
 def _kind_of(value) -> Kind:
     return bool if isinstance(value, bool) else int if isinstance(value, int) else ()
-
-
-def _number(value) -> str:
-    """Return a number in C."""
-    return str(value).lower() if isinstance(value, bool) else repr(value)

@@ -3,6 +3,7 @@
 Descriptions may be hostile. Everything else that generated C has is written by this package.
 """
 
+import math
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -64,6 +65,15 @@ def string(text: str) -> str:
 def numbers(values: Iterable[float]) -> str:
     """Return finite numbers, exact to the bit, with commas between them."""
     return ', '.join(repr(float(value)) for value in values)
+
+
+def number(value: bool | int | float) -> str:
+    """Return a number in C, exact to the bit, also one that is not finite; or a condition."""
+    if isinstance(value, bool):
+        return 'true' if value else 'false'
+    if math.isfinite(value):
+        return repr(value if isinstance(value, int) else float(value))
+    return 'NAN' if math.isnan(value) else '-INFINITY' if value < 0.0 else 'INFINITY'
 
 
 def mark(title: str) -> str:

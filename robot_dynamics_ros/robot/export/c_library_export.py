@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robot_dynamics_ros.codegen.c.impedance import ImpedanceCode
+from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
 from robot_dynamics_ros.codegen.c.library import Library
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
@@ -10,14 +10,14 @@ from robot_dynamics_ros.model.joint_types import KINDS
 from robot_dynamics_ros.robot.compiled_code import CompiledCode
 
 
-def controller_library(robot: CompiledCode, impedance: ImpedanceCode | None = None) -> Library:
-    """Return the content of the library of a robot, with an impedance if it is given.
+def controller_library(robot: CompiledCode, frame_law: FrameLawCode | None = None) -> Library:
+    """Return the content of the library of a robot, with a law of a frame if it is given.
 
     ModelError for what a controller cannot command: a robot without joints, a joint of several coordinates, closed
     loops and joints that mimic others, coupled motors, a payload, and friction that is not finite.
     """
     _check(robot)
-    return Library(robot.model, robot.digest, robot.runtime_inputs, robot.continuous_joints, impedance)
+    return Library(robot.model, robot.digest, robot.runtime_inputs, robot.continuous_joints, frame_law)
 
 
 def _check(robot: CompiledCode) -> None:

@@ -13,7 +13,7 @@ from support.project.project_files import ROOT
 import numpy as np
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.codegen.c.impedance import ImpedanceCode
+from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
 from robot_dynamics_ros.codegen.c.library import library_source
 from robot_dynamics_ros.robot.export.c_library_export import controller_library
 
@@ -76,12 +76,12 @@ def compiled(compiler: str, name: str, source: str, *options) -> Path:
     return path
 
 
-def exported(robot: Robot, name: str, impedance: ImpedanceCode | None = None) -> Path:
+def exported(robot: Robot, name: str, frame_law: FrameLawCode | None = None) -> Path:
     """Return the shared library of a robot, as its package builds it."""
     sources = folder() / name
     with made_once(folder() / f'{name}.so') as target:
         if target:
-            library = controller_library(robot, impedance)
+            library = controller_library(robot, frame_law)
             _, dynamics, _ = robot.export_c(sources, library.programs)
             source = sources / f'{library.title}.c'
             source.write_text(library_source(library))
@@ -180,26 +180,44 @@ class Law:
         self.core.law_resume(self.handle)
 
     def want_stiffness(self, stiffness, frame='') -> None:
-        """Have the impedance follow a stiffness (6); ValueError with type and text of a C++ exception."""
-        said = self._said
-        self.core.law_want_stiffness(
-            self.handle, _text(frame), _numbers(np.array(stiffness, float)), said, ctypes.c_size_t(len(said))
-        )
+        """Have the frame follow a stiffness (6); ValueError with type and text of a C++ exception."""
+        self._want(stiffness, frame, None)
+
+    def want_wrench(self, wrench, frame='', now=None, steady=None, waited=0, age=0) -> None:
+        """Add a wrench (6) of a message that came at ``now`` (ns, that of the last update), likewise; see Arrival."""
+        now = self.now if now is None else now
+        self._want(wrench, frame, np.array([now, now if steady is None else steady, waited, age], np.int64))
+
+    def _want(self, numbers, frame, times) -> None:
+        said, numbers = self._said, np.array(numbers, float)
+        at = None if times is None else _numbers(times)
+        self.core.law_want(self.handle, _text(frame), _numbers(numbers), at, said, ctypes.c_size_t(len(said)))
         if said.value:
             raise ValueError(said.value.decode())
 
     @property
+    def commands(self) -> np.ndarray:
+        """Stiffness that the last torque followed and had, and its wrench in the axes of base and frame, (4, 6)."""
+        found = np.empty((4, 6))
+        self.core.law_commands(self.handle, _numbers(found))
+        return found
+
+    @property
     def stiffness(self) -> np.ndarray:
         """The stiffness (6) that the last torque followed."""
-        found = np.empty(6)
-        self.core.law_stiffness(self.handle, _numbers(found))
-        return found
+        return self.commands[0]
+
+    @property
+    def warning(self) -> str:
+        """What limits the law of a frame."""
+        self.core.law_warning(self.handle, self._said, ctypes.c_size_t(len(self._said)))
+        return self._said.value.decode()
 
     def end_finished_ramps(self) -> None:
         self.core.law_end_finished_ramps(self.handle, ctypes.c_int64(self.now))
 
     def request_stop(self) -> None:
-        self.core.law_request_stop(self.handle)
+        self.core.law_request_stop(self.handle, ctypes.c_int64(self.now))
 
     @property
     def stopped(self) -> bool:

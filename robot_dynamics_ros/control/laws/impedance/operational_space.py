@@ -39,7 +39,7 @@ from robot_dynamics_ros.control.laws.impedance.symmetric_eigenvalues import diag
 from robot_dynamics_ros.control.laws.joint_space_control import gains
 from robot_dynamics_ros.control.terms.compensation import TERMS, friction_adder, frictionless
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.compiled import compiled, declaration_of
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.robot import Robot
 
@@ -52,7 +52,7 @@ SAMPLES = 64
 
 
 @compiled(given='q qd q_desired qd_desired term out')
-def _operational_space(
+def operational_space_torque(
     stiffness: float, damping: float, least: float, farthest: Vector, light: Vector, Kp: Vector, Kd: Vector,
     turn: Vector, T: Matrix, T_d: Matrix, J: Matrix, M_inv: Matrix, B: Matrix, A: Matrix, S: Matrix, V: Matrix,
     e: Vector, v: Vector, y: Vector, F: Vector, de: Vector, tau_0: Vector, nothing: Vector,
@@ -155,6 +155,8 @@ class OperationalSpaceControl:
     ----------
     frame : str
         The frame.
+    numbers : dict
+        What is bound of ``operational_space_torque``, by the names of its parameters.
 
     Raises
     ------
@@ -188,13 +190,13 @@ class OperationalSpaceControl:
         self._J, self._M_inv = np.array(robot.jacobian(start, self.frame)), np.zeros((n, n))
         robot.prepare('inverse_dynamics', 'gravity_torque')
         self._unloaded.prepare('mass_matrix_inverse')
-        self._law = bound(
-            _operational_space,
+        fixed = (
             *(float(w * w), float(2.0 * z * w), float(1.0 / m), farthest, light, Kp, Kd, turns(robot)),
             *(self._T, self._T_d, self._J, self._M_inv, np.zeros((6, n)), *np.zeros((3, 6, 6)), *np.zeros((4, 6))),
             *np.zeros((3, n)),
-            then=(np.zeros(n),) * 6,
         )
+        self.numbers = dict(zip(declaration_of(operational_space_torque).fixed, fixed, strict=True))
+        self._law = bound(operational_space_torque, *fixed, then=(np.zeros(n),) * 6)
         friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
         self._add_friction = friction_adder(robot, friction)
         self._term, self._still = np.zeros(n), np.zeros(n)
@@ -240,20 +242,22 @@ class SingularDirections:
     ----------
     light : ndarray, (1,)
         How many there are now; the law writes it.
+    all : int
+        How many there are elsewhere.
     """
 
     def __init__(self, robot: Robot, settings: OperationalSpace):
         """Count those that the frame has somewhere."""
         frame = settings.frame or robot.link_names[-1]
         q = low_discrepancy(SAMPLES, robot.nv)
-        self._all = int(np.linalg.matrix_rank(within_reach(robot).jacobian(q, frame)).max())
+        self.all = int(np.linalg.matrix_rank(within_reach(robot).jacobian(q, frame)).max())
         self._frame, self._mass, self.light = frame, settings.largest_mass, np.full(1, np.inf)
 
     def warning(self) -> str:
         """Return that the frame is near a singular position, '' if it is not."""
-        if self.light[0] >= self._all:
+        if self.light[0] >= self.all:
             return ''
         return (
-            f'{self._frame!r} is heavier than largest_mass ({self._mass:.7g} kg) in {self._all - int(self.light[0])} '
+            f'{self._frame!r} is heavier than largest_mass ({self._mass:.7g} kg) in {self.all - int(self.light[0])} '
             'directions, as near a singular position: its error vanishes more slowly there'
         )
