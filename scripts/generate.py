@@ -12,6 +12,11 @@ from pathlib import Path
 import yaml
 
 from robot_dynamics_ros.codegen.c.library import library_source
+from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import Impedance
+from robot_dynamics_ros.control.laws.impedance.commanded_wrench import CommandedWrench
+from robot_dynamics_ros.control.laws.impedance.frame_law_code import impedance_code
+from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness
+from robot_dynamics_ros.control.terms.compensation import TERMS
 from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import (
     Definition,
     definition,
@@ -68,9 +73,11 @@ def files() -> dict[Path, str]:
 
 
 def pendulum_library() -> dict[Path, str]:
-    """Return the source files of a library for controllers."""
+    """Return the source files of a library for controllers, with a Cartesian impedance."""
     robot, folder = Robot.from_urdf(PENDULUM), ROOT / 'robot_dynamics_controllers' / 'test' / 'pendulum'
-    library = controller_library(robot)
+    springs, wrench = (10.0,) * 3 + (0.0,) * 3, CommandedWrench((5.0, 0.0), (1.0, 1.0), 0.1)
+    impedance = Impedance(springs, [0.0], [0.0], wrench=wrench)
+    library = controller_library(robot, impedance_code(robot, impedance, Stiffness(springs), TERMS, 100.0))
     texts = {folder / f'{library.title}.c': library_source(library)}
     with tempfile.TemporaryDirectory() as exported:
         for path in robot.export_c(exported, library.programs):

@@ -75,7 +75,7 @@ if(BUILD_TESTING)
     target_include_directories(in_controller_manager PRIVATE src)
     target_link_libraries(in_controller_manager
       robot_dynamics_controllers_core controller_manager::controller_manager
-      ${robot_dynamics_interfaces_TARGETS} ${std_srvs_TARGETS})
+      ${geometry_msgs_TARGETS} ${robot_dynamics_interfaces_TARGETS} ${std_srvs_TARGETS})
     add_dependencies(in_controller_manager pendulum robot_dynamics_controllers)
   endif()
 endif()

@@ -18,6 +18,7 @@
 #include "controller_interface/controller_interface.hpp"
 #include "controller_manager/controller_manager.hpp"
 #include "distributions.hpp"
+#include "geometry_msgs/msg/wrench_stamped.hpp"
 #include "rclcpp/rclcpp.hpp"
 #include "robot_dynamics_interfaces/msg/gravity_state.hpp"
 #include "robot_dynamics_interfaces/msg/payload_state.hpp"
@@ -332,6 +333,25 @@ TEST_F(InControllerManager, keeps_zero_where_the_controller_above_stops_after_a_
   switched({}, {ABOVE});
   cycles(50);
   EXPECT_EQ(effort(), 0.0);
+}
+
+TEST_F(InControllerManager, adds_a_wrench_to_an_arm_that_its_springs_hold_while_messages_come)
+{
+  load({{"control_law", "cartesian_impedance"}});
+  configure(NAME);
+  switched({NAME}, {});
+  EXPECT_NEAR(effort(), GRAVITY, 1e-9);
+  geometry_msgs::msg::WrenchStamped wrench;
+  wrench.wrench.torque.y = -2.0;  // the joint turns about -y
+  const auto wrenches = node_->create_publisher<geometry_msgs::msg::WrenchStamped>("/" + NAME + "/target_wrench", 10);
+  for (int k = 0; k < 200 && std::abs(effort() - GRAVITY - 2.0) > 1e-9; ++k) {
+    wrenches->publish(wrench);
+    cycles(10);
+  }
+  EXPECT_NEAR(effort(), GRAVITY + 2.0, 1e-9);
+  std::this_thread::sleep_for(milliseconds(300));
+  cycles(100);
+  EXPECT_NEAR(effort(), GRAVITY, 1e-9);
 }
 
 TEST_F(InControllerManager, is_not_activated_before_payload_and_gravity_that_are_required)

@@ -171,3 +171,68 @@ bool pendulum_inverse_dynamics(
     result[0] = t33;
     return t35 == 0.0;
 }
+
+/* 0 multiplications, 0 additions, 0 divisions, 1 sincos; 0 products and sums are fused. */
+bool pendulum_link_pose_bob(
+    const double q[1], const pendulum_inputs *inputs, double result[16])
+{
+    const double q_0 = q[0];
+    const double angles[1] = {q_0};
+    double sines[1], cosines[1];
+    pendulum_sincos(1, angles, sines, cosines);
+    const double sin_q_0 = sines[0];
+    const double cos_q_0 = cosines[0];
+    const double t3 = -sin_q_0;
+    const double t4 = fma(q_0, 1.6349923815708425e+296, sin_q_0);
+    const double t5 = t4 * 0.0;
+    const double t6 = fma(cos_q_0, 0.0, t5);
+    const double t7 = fma(t3, 0.0, t6);
+    (void)inputs;
+    result[0] = cos_q_0;
+    result[1] = 0.0;
+    result[2] = t3;
+    result[3] = 0.0;
+    result[4] = 0.0;
+    result[5] = 1.0;
+    result[6] = 0.0;
+    result[7] = 0.0;
+    result[8] = sin_q_0;
+    result[9] = 0.0;
+    result[10] = cos_q_0;
+    result[11] = 0.0;
+    result[12] = 0.0;
+    result[13] = 0.0;
+    result[14] = 0.0;
+    result[15] = 1.0;
+    return t7 == 0.0;
+}
+
+/* 0 multiplications, 0 additions, 0 divisions, 0 sincos; 0 products and sums are fused. */
+bool pendulum_jacobian_bob_local_world_aligned(
+    const double q[1], const pendulum_inputs *inputs, double result[6])
+{
+    const double q_0 = q[0];
+    const double t1 = fma(q_0, 1.6349923815708425e+296, 0.0);
+    const double t2 = t1 * 0.0;
+    (void)inputs;
+    result[0] = 0.0;
+    result[1] = -1.0;
+    result[2] = 0.0;
+    result[3] = 0.0;
+    result[4] = 0.0;
+    result[5] = 0.0;
+    return t2 == 0.0;
+}
+
+/* 0 multiplications, 0 additions, 1 divisions, 0 sincos; 0 products and sums are fused. */
+bool pendulum_mass_matrix_inverse(
+    const double q[1], const pendulum_inputs *inputs, double result[1])
+{
+    const double q_0 = q[0];
+    const double runtime_inputs_10 = inputs->last_link_inertia[7];
+    const double t2 = 1.0 / runtime_inputs_10;
+    const double t3 = fma(q_0, 1.6349923815708425e+296, t2);
+    const double t4 = t3 * 0.0;
+    result[0] = t2;
+    return t4 == 0.0;
+}

@@ -72,6 +72,31 @@ bool pendulum_gravity_torque(
 bool pendulum_inverse_dynamics(
     const double q[1], const double qd[1], const double qdd[1], const pendulum_inputs *inputs, double result[1]);
 
+/* Pose T of a link's frame in the base frame: x_base = T x_link. Frame: bob; reference frame: world.
+ *
+ * q: Joint positions in rad (prismatic: m).
+ * result (4 x 4): Homogeneous transformation; translation in m.
+ */
+bool pendulum_link_pose_bob(
+    const double q[1], const pendulum_inputs *inputs, double result[16]);
+
+/* Jacobian J(q) of a link's frame: link_velocity is J qd. Siciliano et al. 2009, section 3.1. Frame: bob;
+ * reference frame: local_world_aligned.
+ *
+ * q: Joint positions in rad (prismatic: m).
+ * result (6 x nv): rad, m per rad (prismatic: m).
+ */
+bool pendulum_jacobian_bob_local_world_aligned(
+    const double q[1], const pendulum_inputs *inputs, double result[6]);
+
+/* Inverse M^-1(q) of the mass matrix, from articulated-body inertias without forming M.
+ *
+ * q: Joint positions in rad (prismatic: m).
+ * result (nv x nv): 1/(kg m^2) (prismatic: 1/kg).
+ */
+bool pendulum_mass_matrix_inverse(
+    const double q[1], const pendulum_inputs *inputs, double result[1]);
+
 #ifdef __cplusplus
 }
 #endif

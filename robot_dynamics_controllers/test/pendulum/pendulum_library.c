@@ -70,6 +70,11 @@ static bool inverse_dynamics(
     return pendulum_inverse_dynamics(q, qd, qdd, &own, tau);
 }
 
+static double smaller(double a, double b)
+{
+    return b < a ? b : a;
+}
+
 static double larger(double a, double b)
 {
     return b > a ? b : a;
@@ -256,6 +261,965 @@ static double limit_rate(
     return largest;
 }
 
+/* commanded_wrench.elapse_wrench */
+static void elapse_wrench(
+    double wanted[12], const double rate[2], double w[12], double clock[2], double time, double now, double pause)
+{
+    double elapsed = 0;
+    double away = 0;
+    double x = 0;
+    double step = 0;
+    double share = 0;
+    if (now < clock[1]) {
+        clock[0] = -INFINITY;
+    }
+    clock[1] = now;
+    elapsed = time;
+    if (now > clock[0]) {
+        elapsed = larger(time, pause);
+        for (int row = 0; row < 2; ++row) {
+            for (int k = 0; k < 6; ++k) {
+                wanted[6 * (row) + k] = 0.0;
+            }
+        }
+    }
+    for (int row = 0; row < 2; ++row) {
+        for (int part = 0; part < 2; ++part) {
+            away = 0.0;
+            for (int k = 0; k < 3; ++k) {
+                x = wanted[6 * (row) + (3 * part) + k] - w[6 * (row) + (3 * part) + k];
+                away = away + (x * x);
+            }
+            away = sqrt(away);
+            step = rate[part] * elapsed;
+            share = (away > step) ? (step / away) : 1.0;
+            for (int k = 0; k < 3; ++k) {
+                x = wanted[6 * (row) + (3 * part) + k] - w[6 * (row) + (3 * part) + k];
+                w[6 * (row) + (3 * part) + k] = (share == 1.0) ? wanted[6 * (row) + (3 * part) + k] : (w[6 * (row) + (3 * part) + k] + (share * x));
+            }
+        }
+    }
+}
+
+/* pose_error.pose_error */
+static void pose_error(
+    const double T[16], const double T_d[16], bool local, double R_e[9], double e[6])
+{
+    double half = 0;
+    double x = 0;
+    double y = 0;
+    double z = 0;
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            R_e[3 * (i) + j] = fma(T_d[4 * (i) + 2], T[4 * (j) + 2], fma(T_d[4 * (i) + 0], T[4 * (j) + 0], T_d[4 * (i) + 1] * T[4 * (j) + 1]));
+        }
+    }
+    half = 1.0 / sqrt(larger(1e-12, ((1.0 + R_e[3 * (0) + 0]) + R_e[3 * (1) + 1]) + R_e[3 * (2) + 2]));
+    {
+        const double v0 = half * (R_e[3 * (2) + 1] - R_e[3 * (1) + 2]);
+        const double v1 = half * (R_e[3 * (0) + 2] - R_e[3 * (2) + 0]);
+        const double v2 = half * (R_e[3 * (1) + 0] - R_e[3 * (0) + 1]);
+        e[0] = v0;
+        e[1] = v1;
+        e[2] = v2;
+    }
+    {
+        const double v0 = T_d[4 * (0) + 3] - T[4 * (0) + 3];
+        const double v1 = T_d[4 * (1) + 3] - T[4 * (1) + 3];
+        const double v2 = T_d[4 * (2) + 3] - T[4 * (2) + 3];
+        e[3] = v0;
+        e[4] = v1;
+        e[5] = v2;
+    }
+    if (local) {
+        for (int part = 0; part < 2; ++part) {
+            {
+                const double v0 = e[3 * part];
+                const double v1 = e[(3 * part) + 1];
+                const double v2 = e[(3 * part) + 2];
+                x = v0;
+                y = v1;
+                z = v2;
+            }
+            e[3 * part] = fma(T[4 * (2) + 0], z, fma(T[4 * (0) + 0], x, T[4 * (1) + 0] * y));
+            e[(3 * part) + 1] = fma(T[4 * (2) + 1], z, fma(T[4 * (0) + 1], x, T[4 * (1) + 1] * y));
+            e[(3 * part) + 2] = fma(T[4 * (2) + 2], z, fma(T[4 * (0) + 2], x, T[4 * (1) + 2] * y));
+        }
+    }
+}
+
+/* held_pose.hold_frame */
+static void hold_frame(
+    const double K[36], bool local, double last[1], double held[16], double guided[1], double R[9], double S[9], double e[6], const double q_desired[1], const double T[16], double T_d[16])
+{
+    bool other = false;
+    bool free = false;
+    int a = 0;
+    double x = 0;
+    double y = 0;
+    double z = 0;
+    double square = 0;
+    double c = 0;
+    other = false;
+    for (int k = 0; k < 1; ++k) {
+        other = (other) || (last[k] != q_desired[k]);
+        last[k] = q_desired[k];
+    }
+    if (other) {
+        guided[0] = 0.0;
+        for (int i = 0; i < 4; ++i) {
+            for (int j = 0; j < 4; ++j) {
+                held[4 * (i) + j] = T_d[4 * (i) + j];
+            }
+        }
+    }
+    free = false;
+    for (int k = 0; k < 6; ++k) {
+        free = (free) || (K[6 * (k) + k] == 0.0);
+    }
+    if (free) {
+        guided[0] = 1.0;
+        pose_error(T, held, local, R, e);
+        for (int k = 0; k < 6; ++k) {
+            e[k] = (K[6 * (k) + k] == 0.0) ? e[k] : 0.0;
+        }
+        if (local) {
+            for (int part = 0; part < 2; ++part) {
+                a = 3 * part;
+                {
+                    const double v0 = e[a];
+                    const double v1 = e[a + 1];
+                    const double v2 = e[a + 2];
+                    x = v0;
+                    y = v1;
+                    z = v2;
+                }
+                for (int i = 0; i < 3; ++i) {
+                    e[a + i] = ((T[4 * (i) + 0] * x) + (T[4 * (i) + 1] * y)) + (T[4 * (i) + 2] * z);
+                }
+            }
+        }
+        for (int i = 0; i < 3; ++i) {
+            held[4 * (i) + 3] = held[4 * (i) + 3] - e[3 + i];
+        }
+        {
+            const double v0 = e[0];
+            const double v1 = e[1];
+            const double v2 = e[2];
+            x = v0;
+            y = v1;
+            z = v2;
+        }
+        square = ((x * x) + (y * y)) + (z * z);
+        c = 1.0 / (1.0 + (0.25 * square));
+        {
+            const double v0 = 1.0 + ((c * 0.5) * ((x * x) - square));
+            const double v1 = c * (((0.5 * x) * y) + z);
+            const double v2 = c * (((0.5 * x) * z) - y);
+            S[3 * (0) + 0] = v0;
+            S[3 * (0) + 1] = v1;
+            S[3 * (0) + 2] = v2;
+        }
+        {
+            const double v0 = c * (((0.5 * x) * y) - z);
+            const double v1 = 1.0 + ((c * 0.5) * ((y * y) - square));
+            const double v2 = c * (((0.5 * y) * z) + x);
+            S[3 * (1) + 0] = v0;
+            S[3 * (1) + 1] = v1;
+            S[3 * (1) + 2] = v2;
+        }
+        {
+            const double v0 = c * (((0.5 * x) * z) + y);
+            const double v1 = c * (((0.5 * y) * z) - x);
+            const double v2 = 1.0 + ((c * 0.5) * ((z * z) - square));
+            S[3 * (2) + 0] = v0;
+            S[3 * (2) + 1] = v1;
+            S[3 * (2) + 2] = v2;
+        }
+        for (int i = 0; i < 3; ++i) {
+            for (int j = 0; j < 3; ++j) {
+                R[3 * (i) + j] = ((S[3 * (i) + 0] * held[4 * (0) + j]) + (S[3 * (i) + 1] * held[4 * (1) + j])) + (S[3 * (i) + 2] * held[4 * (2) + j]);
+            }
+        }
+        for (int i = 0; i < 3; ++i) {
+            for (int j = 0; j < 3; ++j) {
+                held[4 * (i) + j] = R[3 * (i) + j];
+            }
+        }
+    }
+    for (int i = 0; i < 4; ++i) {
+        for (int j = 0; j < 4; ++j) {
+            T_d[4 * (i) + j] = held[4 * (i) + j];
+        }
+    }
+}
+
+/* pose_error.pose_error */
+static void pose_error_2(
+    const double T[16], const double T_d[16], bool local, double R_e[36], double e[6])
+{
+    double half = 0;
+    double x = 0;
+    double y = 0;
+    double z = 0;
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            R_e[6 * (i) + j] = fma(T_d[4 * (i) + 2], T[4 * (j) + 2], fma(T_d[4 * (i) + 0], T[4 * (j) + 0], T_d[4 * (i) + 1] * T[4 * (j) + 1]));
+        }
+    }
+    half = 1.0 / sqrt(larger(1e-12, ((1.0 + R_e[6 * (0) + 0]) + R_e[6 * (1) + 1]) + R_e[6 * (2) + 2]));
+    {
+        const double v0 = half * (R_e[6 * (2) + 1] - R_e[6 * (1) + 2]);
+        const double v1 = half * (R_e[6 * (0) + 2] - R_e[6 * (2) + 0]);
+        const double v2 = half * (R_e[6 * (1) + 0] - R_e[6 * (0) + 1]);
+        e[0] = v0;
+        e[1] = v1;
+        e[2] = v2;
+    }
+    {
+        const double v0 = T_d[4 * (0) + 3] - T[4 * (0) + 3];
+        const double v1 = T_d[4 * (1) + 3] - T[4 * (1) + 3];
+        const double v2 = T_d[4 * (2) + 3] - T[4 * (2) + 3];
+        e[3] = v0;
+        e[4] = v1;
+        e[5] = v2;
+    }
+    if (local) {
+        for (int part = 0; part < 2; ++part) {
+            {
+                const double v0 = e[3 * part];
+                const double v1 = e[(3 * part) + 1];
+                const double v2 = e[(3 * part) + 2];
+                x = v0;
+                y = v1;
+                z = v2;
+            }
+            e[3 * part] = fma(T[4 * (2) + 0], z, fma(T[4 * (0) + 0], x, T[4 * (1) + 0] * y));
+            e[(3 * part) + 1] = fma(T[4 * (2) + 1], z, fma(T[4 * (0) + 1], x, T[4 * (1) + 1] * y));
+            e[(3 * part) + 2] = fma(T[4 * (2) + 2], z, fma(T[4 * (0) + 2], x, T[4 * (1) + 2] * y));
+        }
+    }
+}
+
+/* stiffness.follow */
+static void follow(
+    double K[36], double G[36], const double K_d[6], const double rate[6], double tank[2], double taken[6], double elapsed, const double e[6])
+{
+    double w = 0;
+    double up = 0;
+    double k = 0;
+    double energy = 0;
+    double back = 0;
+    double share = 0;
+    w = 2.0 / (1.0 + sqrt(larger(0.0, fma(-0.25, fma(e[2], e[2], fma(e[0], e[0], e[1] * e[1])), 1.0))));
+    up = 0.0;
+    for (int i = 0; i < 6; ++i) {
+        k = smaller(larger(K_d[i] - K[6 * (i) + i], (-rate[i]) * elapsed), rate[i] * elapsed);
+        energy = (((0.5 * ((i < 3) ? w : 1.0)) * e[i]) * e[i]) * k;
+        if (k < 0.0) {
+            K[6 * (i) + i] = K[6 * (i) + i] + k;
+            back = smaller(-energy, taken[i]);
+            taken[i] = taken[i] - back;
+            tank[0] = smaller(tank[1], tank[0] + back);
+        } else {
+            up = up + energy;
+        }
+    }
+    share = (up <= tank[0]) ? 1.0 : (tank[0] / up);
+    tank[0] = larger(0.0, fma(-share, up, tank[0]));
+    for (int i = 0; i < 6; ++i) {
+        k = share * smaller(larger(K_d[i] - K[6 * (i) + i], 0.0), rate[i] * elapsed);
+        K[6 * (i) + i] = K[6 * (i) + i] + k;
+        taken[i] = fma(((0.5 * ((i < 3) ? w : 1.0)) * e[i]) * e[i], k, taken[i]);
+        G[6 * (i) + i] = sqrt(K[6 * (i) + i]);
+    }
+}
+
+/* frame_and_posture.mobility */
+static void mobility(
+    const double J[6], const double M_inv[1], const double de[1], double v[6], double B[6], double A[36])
+{
+    int n = 0;
+    n = 1;
+    for (int row = 0; row < 6; ++row) {
+        v[row] = 0.0;
+        for (int k = 0; k < n; ++k) {
+            v[row] = fma(J[1 * (row) + k], de[k], v[row]);
+            B[1 * (row) + k] = 0.0;
+            for (int j = 0; j < n; ++j) {
+                B[1 * (row) + k] = fma(J[1 * (row) + j], M_inv[1 * (j) + k], B[1 * (row) + k]);
+            }
+        }
+    }
+    for (int row = 0; row < 6; ++row) {
+        for (int column = 0; column < 6; ++column) {
+            A[6 * (row) + column] = 0.0;
+            for (int k = 0; k < n; ++k) {
+                A[6 * (row) + column] = fma(B[1 * (row) + k], J[1 * (column) + k], A[6 * (row) + column]);
+            }
+        }
+    }
+}
+
+/* symmetric_eigenvalues.tridiagonalise */
+static void tridiagonalise(
+    double S[36], double V[36])
+{
+    int m = 0;
+    double beyond = 0;
+    double first = 0;
+    double size = 0;
+    double factor = 0;
+    double half = 0;
+    int k = 0;
+    double along = 0;
+    m = 6;
+    for (int k = 0; k < m - 2; ++k) {
+        beyond = 0.0;
+        for (int i = k + 2; i < m; ++i) {
+            beyond = fma(S[6 * (i) + k], S[6 * (i) + k], beyond);
+        }
+        for (int i = k + 1; i < m; ++i) {
+            S[6 * (k) + i] = 0.0;
+        }
+        if (beyond == 0.0) {
+            continue;
+        }
+        first = S[6 * (k + 1) + k];
+        size = sqrt(fma(first, first, beyond));
+        factor = 1.0 / sqrt(size * (size + fabs(first)));
+        S[6 * (k + 1) + k] = (first < 0.0) ? size : (-size);
+        S[6 * (k) + k + 1] = factor * (first - S[6 * (k + 1) + k]);
+        for (int i = k + 2; i < m; ++i) {
+            S[6 * (k) + i] = factor * S[6 * (i) + k];
+        }
+        half = 0.0;
+        for (int i = k + 1; i < m; ++i) {
+            V[6 * (0) + i] = 0.0;
+            for (int j = k + 1; j < m; ++j) {
+                V[6 * (0) + i] = fma(S[6 * (i) + j], S[6 * (k) + j], V[6 * (0) + i]);
+            }
+            half = fma(0.5 * S[6 * (k) + i], V[6 * (0) + i], half);
+        }
+        for (int i = k + 1; i < m; ++i) {
+            V[6 * (0) + i] = fma(-half, S[6 * (k) + i], V[6 * (0) + i]);
+        }
+        for (int i = k + 1; i < m; ++i) {
+            for (int j = k + 1; j < m; ++j) {
+                S[6 * (i) + j] = fma(-S[6 * (k) + i], V[6 * (0) + j], S[6 * (i) + j]);
+                S[6 * (i) + j] = fma(-V[6 * (0) + i], S[6 * (k) + j], S[6 * (i) + j]);
+            }
+        }
+    }
+    for (int i = 0; i < m; ++i) {
+        for (int j = 0; j < m; ++j) {
+            V[6 * (i) + j] = (i == j) ? 1.0 : 0.0;
+        }
+    }
+    for (int before = 0; before < m - 2; ++before) {
+        k = (m - 3) - before;
+        for (int j = k + 1; j < m; ++j) {
+            along = 0.0;
+            for (int i = k + 1; i < m; ++i) {
+                along = fma(S[6 * (k) + i], V[6 * (i) + j], along);
+            }
+            for (int i = k + 1; i < m; ++i) {
+                V[6 * (i) + j] = fma(-S[6 * (k) + i], along, V[6 * (i) + j]);
+            }
+        }
+    }
+}
+
+/* symmetric_eigenvalues.diagonalise */
+static void diagonalise(
+    double S[36], double V[36])
+{
+    int m = 0;
+    int last = 0;
+    int first = 0;
+    double a = 0;
+    double b = 0;
+    double root = 0;
+    double mu = 0;
+    double x = 0;
+    double z = 0;
+    double r = 0;
+    double c = 0;
+    double s = 0;
+    double d = 0;
+    double e = 0;
+    double f = 0;
+    double w = 0;
+    double x_w = 0;
+    double y = 0;
+    double y_w = 0;
+    tridiagonalise(S, V);
+    m = 6;
+    for (int row = 1; row < m; ++row) {
+        last = m - row;
+        for (int _ = 0; _ < 30; ++_) {
+            if (fabs(S[6 * (last) + last - 1]) <= (2.3e-16 * (fabs(S[6 * (last - 1) + last - 1]) + fabs(S[6 * (last) + last])))) {
+                break;
+            }
+            first = 0;
+            for (int k = 1; k < last; ++k) {
+                if (fabs(S[6 * (k) + k - 1]) <= (2.3e-16 * (fabs(S[6 * (k - 1) + k - 1]) + fabs(S[6 * (k) + k])))) {
+                    first = k;
+                }
+            }
+            {
+                const double v0 = 0.5 * (S[6 * (last - 1) + last - 1] - S[6 * (last) + last]);
+                const double v1 = S[6 * (last) + last - 1];
+                a = v0;
+                b = v1;
+            }
+            root = sqrt(fma(a, a, b * b));
+            mu = S[6 * (last) + last] - ((b * b) / ((a < 0.0) ? (a - root) : (a + root)));
+            {
+                const double v0 = S[6 * (first) + first] - mu;
+                const double v1 = S[6 * (first + 1) + first];
+                x = v0;
+                z = v1;
+            }
+            for (int k = first; k < last; ++k) {
+                r = sqrt(fma(x, x, z * z));
+                {
+                    const double v0 = 1.0;
+                    const double v1 = 0.0;
+                    c = v0;
+                    s = v1;
+                }
+                if (r > 0.0) {
+                    {
+                        const double v0 = x / r;
+                        const double v1 = z / r;
+                        c = v0;
+                        s = v1;
+                    }
+                }
+                if (k > first) {
+                    S[6 * (k) + k - 1] = r;
+                }
+                {
+                    const double v0 = S[6 * (k) + k];
+                    const double v1 = S[6 * (k + 1) + k];
+                    const double v2 = S[6 * (k + 1) + k + 1];
+                    d = v0;
+                    e = v1;
+                    f = v2;
+                }
+                {
+                    const double v0 = fma(c, d, s * e);
+                    const double v1 = fma(c, e, s * f);
+                    w = v0;
+                    x_w = v1;
+                }
+                {
+                    const double v0 = fma(c, e, -(s * d));
+                    const double v1 = fma(c, f, -(s * e));
+                    y = v0;
+                    y_w = v1;
+                }
+                S[6 * (k) + k] = fma(c, w, s * x_w);
+                S[6 * (k + 1) + k] = fma(c, x_w, -(s * w));
+                S[6 * (k + 1) + k + 1] = fma(c, y_w, -(s * y));
+                if ((k + 1) < last) {
+                    {
+                        const double v0 = S[6 * (k + 1) + k];
+                        const double v1 = s * S[6 * (k + 2) + k + 1];
+                        x = v0;
+                        z = v1;
+                    }
+                    S[6 * (k + 2) + k + 1] = S[6 * (k + 2) + k + 1] * c;
+                }
+                for (int i = 0; i < m; ++i) {
+                    {
+                        const double v0 = fma(c, V[6 * (i) + k], s * V[6 * (i) + k + 1]);
+                        const double v1 = fma(c, V[6 * (i) + k + 1], -(s * V[6 * (i) + k]));
+                        V[6 * (i) + k] = v0;
+                        V[6 * (i) + k + 1] = v1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* cartesian_impedance._damping */
+static void damping(
+    const double G[36], const double A[36], double ratio, const double v[6], double S[36], double V[36], double y[6], double F[6])
+{
+    double largest = 0;
+    double x = 0;
+    double g = 0;
+    for (int row = 0; row < 6; ++row) {
+        for (int column = 0; column < 6; ++column) {
+            V[6 * (row) + column] = 0.0;
+            for (int k = 0; k < 6; ++k) {
+                V[6 * (row) + column] = fma(A[6 * (row) + k], G[6 * (k) + column], V[6 * (row) + column]);
+            }
+        }
+    }
+    for (int row = 0; row < 6; ++row) {
+        for (int column = 0; column < row + 1; ++column) {
+            S[6 * (row) + column] = 0.0;
+            for (int k = 0; k < 6; ++k) {
+                S[6 * (row) + column] = fma(G[6 * (k) + row], V[6 * (k) + column], S[6 * (row) + column]);
+            }
+            S[6 * (column) + row] = S[6 * (row) + column];
+        }
+    }
+    diagonalise(S, V);
+    largest = 0.0;
+    for (int k = 0; k < 6; ++k) {
+        F[k] = 0.0;
+        largest = larger(largest, S[6 * (k) + k]);
+    }
+    if (largest == 0.0) {
+        return;
+    }
+    for (int k = 0; k < 6; ++k) {
+        y[k] = 0.0;
+        for (int row = 0; row < 6; ++row) {
+            y[k] = fma(G[6 * (row) + k], v[row], y[k]);
+        }
+    }
+    for (int k = 0; k < 6; ++k) {
+        x = 0.0;
+        for (int row = 0; row < 6; ++row) {
+            x = fma(V[6 * (row) + k], y[row], x);
+        }
+        x = x * ((2.0 * ratio) / sqrt(larger(S[6 * (k) + k], 1e-10 * largest)));
+        for (int row = 0; row < 6; ++row) {
+            g = 0.0;
+            for (int column = 0; column < 6; ++column) {
+                g = fma(G[6 * (row) + column], V[6 * (column) + k], g);
+            }
+            F[row] = fma(g, x, F[row]);
+        }
+    }
+}
+
+/* rest_friction.stiffer_at_rest */
+static double stiffer_at_rest(
+    double c, const double friction[2], const double u[1], const double qd_desired[1])
+{
+    double pulled = 0;
+    double s = 0;
+    double share = 0;
+    double v = 0;
+    {
+        const double v0 = 0.1 * 0.1;
+        const double v1 = 0.0;
+        pulled = v0;
+        s = v1;
+    }
+    for (int k = 0; k < 1; ++k) {
+        share = u[k] / friction[1 * (0) + k];
+        pulled = fma(share, share, pulled);
+        v = qd_desired[k];
+        s = larger(s, fabs(v) / sqrt(fma(v, v, friction[1 * (1) + k] * friction[1 * (1) + k])));
+    }
+    return (c * (1.0 - s)) / sqrt(pulled);
+}
+
+/* commanded_wrench.add_wrench */
+static void add_wrench(
+    const double w[12], const double largest[2], const double fastest[2], const double free[2], const double T[16], bool local, const double v[6], double F[6])
+{
+    double power_0 = 0;
+    double power_1 = 0;
+    int a = 0;
+    double x = 0;
+    double y = 0;
+    double z = 0;
+    double size = 0;
+    double share = 0;
+    double speed = 0;
+    double P = 0;
+    double d = 0;
+    {
+        const double v0 = 0.0;
+        const double v1 = 0.0;
+        power_0 = v0;
+        power_1 = v1;
+    }
+    for (int part = 0; part < 2; ++part) {
+        a = 3 * part;
+        if (local) {
+            x = fma(T[4 * (2) + 0], w[6 * (0) + a + 2], fma(T[4 * (1) + 0], w[6 * (0) + a + 1], fma(T[4 * (0) + 0], w[6 * (0) + a], w[6 * (1) + a])));
+            y = fma(T[4 * (2) + 1], w[6 * (0) + a + 2], fma(T[4 * (1) + 1], w[6 * (0) + a + 1], fma(T[4 * (0) + 1], w[6 * (0) + a], w[6 * (1) + a + 1])));
+            z = fma(T[4 * (2) + 2], w[6 * (0) + a + 2], fma(T[4 * (1) + 2], w[6 * (0) + a + 1], fma(T[4 * (0) + 2], w[6 * (0) + a], w[6 * (1) + a + 2])));
+        } else {
+            x = fma(T[4 * (0) + 2], w[6 * (1) + a + 2], fma(T[4 * (0) + 1], w[6 * (1) + a + 1], fma(T[4 * (0) + 0], w[6 * (1) + a], w[6 * (0) + a])));
+            y = fma(T[4 * (1) + 2], w[6 * (1) + a + 2], fma(T[4 * (1) + 1], w[6 * (1) + a + 1], fma(T[4 * (1) + 0], w[6 * (1) + a], w[6 * (0) + a + 1])));
+            z = fma(T[4 * (2) + 2], w[6 * (1) + a + 2], fma(T[4 * (2) + 1], w[6 * (1) + a + 1], fma(T[4 * (2) + 0], w[6 * (1) + a], w[6 * (0) + a + 2])));
+        }
+        size = sqrt(fma(z, z, fma(x, x, y * y)));
+        share = (size > largest[part]) ? (largest[part] / size) : 1.0;
+        F[a] = fma(share, x, F[a]);
+        F[a + 1] = fma(share, y, F[a + 1]);
+        F[a + 2] = fma(share, z, F[a + 2]);
+        if (part == 0) {
+            power_0 = (share * size) * fastest[0];
+        } else {
+            power_1 = (share * size) * fastest[1];
+        }
+    }
+    for (int part = 0; part < 2; ++part) {
+        a = 3 * part;
+        speed = sqrt(fma(v[a + 2], v[a + 2], fma(v[a], v[a], v[a + 1] * v[a + 1]))) / fastest[part];
+        if (speed > 1.0) {
+            P = (part == 0) ? fma(free[0], power_1, power_0) : fma(free[1], power_0, power_1);
+            d = (P * smaller(1.0, speed - 1.0)) / ((speed * fastest[part]) * fastest[part]);
+            F[a] = fma(-d, v[a], F[a]);
+            F[a + 1] = fma(-d, v[a + 1], F[a + 1]);
+            F[a + 2] = fma(-d, v[a + 2], F[a + 2]);
+        }
+    }
+}
+
+/* operational_space.invert */
+static void invert(
+    double A[36], double A_inv[36])
+{
+    int m = 0;
+    double trace = 0;
+    double x = 0;
+    double trace_of_inverse = 0;
+    double margin = 0;
+    m = 6;
+    trace = A[6 * (0) + 0];
+    for (int k = 1; k < m; ++k) {
+        trace = trace + A[6 * (k) + k];
+    }
+    for (int k = 0; k < m; ++k) {
+        for (int j = 0; j < k; ++j) {
+            A[6 * (k) + k] = fma(-A[6 * (k) + j], A[6 * (k) + j], A[6 * (k) + k]);
+        }
+        A[6 * (k) + k] = 1.0 / sqrt(A[6 * (k) + k]);
+        for (int row = k + 1; row < m; ++row) {
+            for (int j = 0; j < k; ++j) {
+                A[6 * (row) + k] = fma(-A[6 * (row) + j], A[6 * (k) + j], A[6 * (row) + k]);
+            }
+            A[6 * (row) + k] = A[6 * (row) + k] * A[6 * (k) + k];
+        }
+    }
+    for (int k = 0; k < m; ++k) {
+        for (int row = k + 1; row < m; ++row) {
+            A[6 * (row) + k] = A[6 * (row) + k] * A[6 * (k) + k];
+            for (int j = k + 1; j < row; ++j) {
+                A[6 * (row) + k] = fma(A[6 * (row) + j], A[6 * (j) + k], A[6 * (row) + k]);
+            }
+            A[6 * (row) + k] = -(A[6 * (row) + row] * A[6 * (row) + k]);
+        }
+    }
+    for (int row = 0; row < m; ++row) {
+        for (int column = 0; column < row + 1; ++column) {
+            x = A[6 * (row) + row] * A[6 * (row) + column];
+            for (int k = row + 1; k < m; ++k) {
+                x = fma(A[6 * (k) + row], A[6 * (k) + column], x);
+            }
+            A_inv[6 * (row) + column] = x;
+            A_inv[6 * (column) + row] = x;
+        }
+    }
+    trace_of_inverse = A_inv[6 * (0) + 0];
+    for (int k = 1; k < m; ++k) {
+        trace_of_inverse = trace_of_inverse + A_inv[6 * (k) + k];
+    }
+    margin = sqrt(fma(-trace, trace_of_inverse, 1000000000000.0));
+    A_inv[6 * (0) + 0] = A_inv[6 * (0) + 0] + (margin - margin);
+}
+
+/* frame_and_posture.add_posture */
+static void add_posture(
+    const double J[6], const double B[6], const double Lambda[36], const double y[6], double F[6], const double Kp[1], const double Kd[1], const double turn[1], const double q[1], const double q_desired[1], const double nothing[1], const double term[1], double de[1], double v[6], double tau_0[1], double out[1])
+{
+    int n = 0;
+    n = 1;
+    for (int k = 0; k < n; ++k) {
+        for (int row = 0; row < 6; ++row) {
+            de[k] = fma(-B[1 * (row) + k], y[row], de[k]);
+        }
+    }
+    joint_feedback(Kp, Kd, turn, q, nothing, q_desired, de, nothing, tau_0);
+    for (int row = 0; row < 6; ++row) {
+        v[row] = 0.0;
+        for (int k = 0; k < n; ++k) {
+            v[row] = fma(B[1 * (row) + k], tau_0[k], v[row]);
+        }
+    }
+    for (int row = 0; row < 6; ++row) {
+        for (int column = 0; column < 6; ++column) {
+            F[row] = fma(-Lambda[6 * (row) + column], v[column], F[row]);
+        }
+    }
+    for (int k = 0; k < n; ++k) {
+        out[k] = tau_0[k] + term[k];
+        for (int row = 0; row < 6; ++row) {
+            out[k] = fma(J[1 * (row) + k], F[row], out[k]);
+        }
+    }
+}
+
+/* cartesian_impedance.impedance_torque */
+static void impedance_torque(
+    double K[36], double G[36], const double K_d[6], const double rate[6], double tank[2], double taken[6], double elapsed[1], const double D_0[36], const double Kp[1], const double Kd[1], const double turn[1], const double farthest[2], double ratio, bool local, double share, const double friction[2], const double w[12], const double largest[2], const double fastest[2], const double free[2], const double T[16], const double T_d[16], const double J[6], const double M_inv[1], double B[6], double A[36], double S[36], double V[36], double e[6], double v[6], double y[6], double F[6], double away[6], double de[1], double tau_0[1], double u[1], const double nothing[1], double joints[1], const double q[1], const double qd[1], const double q_desired[1], const double qd_desired[1], const double term[1], double out[1])
+{
+    int n = 0;
+    double limit = 0;
+    double power = 0;
+    bool moves = false;
+    double a = 0;
+    double trace = 0;
+    double x = 0;
+    double farthest_joint = 0;
+    n = 1;
+    pose_error_2(T, T_d, local, S, e);
+    if (elapsed[0] > 0.0) {
+        follow(K, G, K_d, rate, tank, taken, elapsed[0], e);
+    }
+    for (int row = 0; row < 6; ++row) {
+        away[row] = e[row];
+        limit = (row < 3) ? farthest[0] : farthest[1];
+        e[row] = smaller(larger(e[row], -limit), limit);
+    }
+    for (int k = 0; k < n; ++k) {
+        de[k] = qd_desired[k] - qd[k];
+    }
+    mobility(J, M_inv, de, v, B, A);
+    damping(G, A, ratio, v, S, V, y, F);
+    for (int row = 0; row < 6; ++row) {
+        for (int column = 0; column < 6; ++column) {
+            F[row] = F[row] + (D_0[6 * (row) + column] * v[column]);
+        }
+    }
+    {
+        const double v0 = 0.0;
+        const bool v1 = false;
+        power = v0;
+        moves = v1;
+    }
+    for (int k = 0; k < n; ++k) {
+        moves = (moves) || (qd_desired[k] != 0.0);
+    }
+    for (int row = 0; row < 6; ++row) {
+        power = power + (F[row] * v[row]);
+        y[row] = 0.0;
+        for (int column = 0; column < 6; ++column) {
+            y[row] = y[row] + (K[6 * (row) + column] * e[column]);
+        }
+    }
+    if (!(moves)) {
+        tank[0] = smaller(tank[1], tank[0] + (power * elapsed[0]));
+    }
+    elapsed[0] = 0.0;
+    a = 0.0;
+    if (share > 0.0) {
+        for (int k = 0; k < n; ++k) {
+            u[k] = 0.0;
+            for (int row = 0; row < 6; ++row) {
+                u[k] = u[k] + (J[1 * (row) + k] * y[row]);
+            }
+        }
+        a = stiffer_at_rest(share, friction, u, qd_desired);
+    }
+    for (int row = 0; row < 6; ++row) {
+        F[row] = F[row] + ((1.0 + a) * y[row]);
+    }
+    for (int row = 0; row < 6; ++row) {
+        y[row] = 0.0;
+        for (int k = 0; k < n; ++k) {
+            y[row] = y[row] + (J[1 * (row) + k] * qd[k]);
+        }
+    }
+    add_wrench(w, largest, fastest, free, T, local, y, F);
+    trace = ((((A[6 * (0) + 0] + A[6 * (1) + 1]) + A[6 * (2) + 2]) + A[6 * (3) + 3]) + A[6 * (4) + 4]) + A[6 * (5) + 5];
+    for (int row = 0; row < 6; ++row) {
+        y[row] = (0.0001 * A[6 * (row) + row]) + (1e-09 * trace);
+        A[6 * (row) + row] = A[6 * (row) + row] + y[row];
+    }
+    invert(A, S);
+    for (int row = 0; row < 6; ++row) {
+        for (int column = 0; column < 6; ++column) {
+            V[6 * (row) + column] = S[6 * (row) + column];
+        }
+    }
+    for (int k = 0; k < 6; ++k) {
+        for (int row = 0; row < 6; ++row) {
+            for (int column = 0; column < 6; ++column) {
+                V[6 * (row) + column] = V[6 * (row) + column] + ((S[6 * (row) + k] * y[k]) * S[6 * (k) + column]);
+            }
+        }
+    }
+    for (int k = 0; k < n; ++k) {
+        u[k] = 0.0;
+    }
+    for (int row = 0; row < 6; ++row) {
+        {
+            const double v0 = 0.0;
+            const double v1 = 0.0;
+            y[row] = v0;
+            x = v1;
+        }
+        for (int column = 0; column < 6; ++column) {
+            y[row] = y[row] + (V[6 * (row) + column] * v[column]);
+            x = x + (V[6 * (row) + column] * away[column]);
+        }
+        for (int k = 0; k < n; ++k) {
+            u[k] = u[k] + (B[1 * (row) + k] * x);
+        }
+    }
+    farthest_joint = 1.0;
+    for (int k = 0; k < n; ++k) {
+        farthest_joint = larger(farthest_joint, fabs(u[k]));
+    }
+    for (int k = 0; k < n; ++k) {
+        joints[k] = q[k] + ((1.0 / farthest_joint) * u[k]);
+    }
+    add_posture(J, B, V, y, F, Kp, Kd, turn, q, q_desired, nothing, term, de, v, tau_0, out);
+}
+
+/* soft_limits.push_back */
+static void push_back(
+    const double lowest[1], const double uppermost[1], const double slack[1], double lower[1], double upper[1], const double K[1], const double T[1], double push[1], const double M_inv[1], const double q[1], const double qd[1], double out[1])
+{
+    double a = 0;
+    double b = 0;
+    double D = 0;
+    double e_l = 0;
+    double e_u = 0;
+    double up = 0;
+    double down = 0;
+    for (int k = 0; k < 1; ++k) {
+        if (T[k] == 0.0) {
+            continue;
+        }
+        {
+            const double v0 = q[k] - slack[k];
+            const double v1 = q[k] + slack[k];
+            a = v0;
+            b = v1;
+        }
+        lower[k] = smaller(lowest[k], (lower[k] != lower[k]) ? a : larger(lower[k], a));
+        upper[k] = larger(uppermost[k], (upper[k] != upper[k]) ? b : smaller(upper[k], b));
+        D = 2.0 * sqrt(K[k] / M_inv[1 * (k) + k]);
+        e_l = (lower[k] == lowest[k]) ? 1.0 : smaller(1.0, larger(0.0, 1.0 + ((lower[k] - q[k]) / slack[k])));
+        e_u = (upper[k] == uppermost[k]) ? 1.0 : smaller(1.0, larger(0.0, 1.0 + ((q[k] - upper[k]) / slack[k])));
+        up = smaller(T[k], larger(0.0, (K[k] * (lower[k] - q[k])) - ((e_l * D) * qd[k])));
+        down = smaller(T[k], larger(0.0, (K[k] * (q[k] - upper[k])) + ((e_u * D) * qd[k])));
+        push[k] = up - down;
+        out[k] = out[k] + push[k];
+    }
+}
+
+static const double elapse_wrench_rate[2] = {50.0, 0.0};
+static const double impedance_torque_rate[6] = {10.0, 10.0, 10.0, 0.0, 0.0, 0.0};
+static const double impedance_torque_D_0[36] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+static const double impedance_torque_Kp[1] = {0.0};
+static const double impedance_torque_Kd[1] = {0.0};
+static const double impedance_torque_turn[1] = {6.283185307179586};
+static const double impedance_torque_farthest[2] = {INFINITY, INFINITY};
+static const double impedance_torque_friction[2] = {0.0, 0.01};
+static const double impedance_torque_largest[2] = {5.0, 0.0};
+static const double impedance_torque_fastest[2] = {1.0, 1.0};
+static const double impedance_torque_free[2] = {1.0, 1.0};
+static const double impedance_torque_nothing[1] = {0.0};
+static const double push_back_lowest[1] = {0.0};
+static const double push_back_uppermost[1] = {0.0};
+static const double push_back_slack[1] = {0.0};
+static const double push_back_K[1] = {0.0};
+static const double push_back_T[1] = {0.0};
+
+static const double frame_law_memory[132] = {NAN, NAN, NAN, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -INFINITY, -INFINITY, 10.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 10.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 10.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.1622776601683795, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.1622776601683795, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.1622776601683795, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 10.0, 10.0, 10.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+
+static void frame_law_elapse(double time, double now, double pause, double *memory)
+{
+    (void)time;
+    (void)now;
+    (void)pause;
+    (void)memory;
+    memory[103] = time;
+    elapse_wrench(memory + 120, elapse_wrench_rate, memory + 3, memory + 15, time, now, pause);
+}
+
+static bool frame_law_torque(
+    const double *q, const double *qd, const double *q_desired, const double *qd_desired, bool holds,
+    const double *inputs, double *memory, double *tau)
+{
+    double T[16], T_d[16], J[6], M_inv[1];
+    double hold_frame_guided[1];
+    double hold_frame_R[9];
+    double hold_frame_S[9];
+    double hold_frame_e[6];
+    double impedance_torque_B[6];
+    double impedance_torque_A[36];
+    double impedance_torque_S[36];
+    double impedance_torque_V[36];
+    double impedance_torque_e[6];
+    double impedance_torque_v[6];
+    double impedance_torque_y[6];
+    double impedance_torque_F[6];
+    double impedance_torque_away[6];
+    double impedance_torque_de[1];
+    double impedance_torque_tau_0[1];
+    double impedance_torque_u[1];
+    double impedance_torque_joints[1];
+    double push_back_push[1];
+    pendulum_inputs own, of_mass;
+    memcpy(&own, inputs, sizeof own);
+    memcpy(&of_mass, inputs, sizeof of_mass);
+    if (!(pendulum_link_pose_bob(q, &own, T) && pendulum_link_pose_bob(q_desired, &own, T_d) &&
+        pendulum_jacobian_bob_local_world_aligned(q, &own, J) && pendulum_mass_matrix_inverse(q, &of_mass, M_inv))) {
+        return false;
+    }
+    (void)holds;
+    if (holds) {
+        hold_frame(memory + 17, false, memory + 2, memory + 104, hold_frame_guided, hold_frame_R, hold_frame_S, hold_frame_e, q_desired, T, T_d);
+    } else {
+        memcpy(memory + 2, frame_law_memory + 2, 1 * sizeof(double));
+    }
+    impedance_torque(memory + 17, memory + 53, memory + 89, impedance_torque_rate, memory + 95, memory + 97, memory + 103, impedance_torque_D_0, impedance_torque_Kp, impedance_torque_Kd, impedance_torque_turn, impedance_torque_farthest, 0.7, false, 0.0, impedance_torque_friction, memory + 3, impedance_torque_largest, impedance_torque_fastest, impedance_torque_free, T, T_d, J, M_inv, impedance_torque_B, impedance_torque_A, impedance_torque_S, impedance_torque_V, impedance_torque_e, impedance_torque_v, impedance_torque_y, impedance_torque_F, impedance_torque_away, impedance_torque_de, impedance_torque_tau_0, impedance_torque_u, impedance_torque_nothing, impedance_torque_joints, q, qd, q_desired, qd_desired, tau, tau);
+    push_back(push_back_lowest, push_back_uppermost, push_back_slack, memory + 0, memory + 1, push_back_K, push_back_T, push_back_push, M_inv, q, qd, tau);
+    return true;
+}
+
+static const double frame_stiffness[6] = {10.0, 10.0, 10.0, 0.0, 0.0, 0.0};
+static const double frame_least_stiffness[6] = {0.01, 0.01, 0.01, 0.0, 0.0, 0.0};
+static const double frame_largest_wrench[2] = {5.0, 0.0};
+
+static const robot_dynamics_frame_commands frame_commands = {
+    .axes = "base",
+    .stiffness = frame_stiffness,
+    .least_stiffness = frame_least_stiffness,
+    .may_soften = true,
+    .largest_wrench = frame_largest_wrench,
+    .wrench_age = 0.25,
+    .wanted_stiffness = 89,
+    .stiffness_in_force = 17,
+    .tank = 95,
+    .wanted_wrench = 120,
+    .until = 15,
+    .wrench_in_force = 3,
+};
+
+static const robot_dynamics_frame_law exported_frame_law = {
+    .name = "cartesian_impedance",
+    .frame = "bob",
+    .longest_period = 0.12299373891449304,
+    .counts_friction = false,
+    .memory = 132,
+    .anew = 17,
+    .initial_memory = frame_law_memory,
+    .commands = &frame_commands,
+    .largest_mass = 0.0,
+    .directions = 0,
+    .light = 0,
+    .elapse = frame_law_elapse,
+    .torque = frame_law_torque,
+};
+
 const robot_dynamics_library *robot_dynamics_exported_library(void);
 
 #if defined(ROBOT_DYNAMICS_LIBRARY_WITH_FMA)
@@ -295,7 +1259,7 @@ const robot_dynamics_library *robot_dynamics_exported_library(void)
         .ramp_to_zero = ramp_to_zero,
         .limit_effort = limit_effort,
         .limit_rate = limit_rate,
-        .frame_law = 0,
+        .frame_law = &exported_frame_law,
     };
 #if defined(ROBOT_DYNAMICS_LIBRARY_WITH_FMA)
     if (__builtin_cpu_supports("fma")) {
