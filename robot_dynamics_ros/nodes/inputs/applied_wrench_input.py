@@ -8,7 +8,7 @@ from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.spatial_vector import SpatialVector
 from robot_dynamics_ros.messages.stamps import check_age
 from robot_dynamics_ros.nodes.inputs.verdicts import Verdicts
-from robot_dynamics_ros.nodes.process.publishers import publishers_of, several
+from robot_dynamics_ros.nodes.process.publishers import command_warnings
 
 TOPIC = 'applied_wrench'
 AGE_NS = round(AGE * 1e9)
@@ -31,10 +31,7 @@ class AppliedWrenchInput:
 
     def warnings(self) -> list[str]:
         """Return that several nodes apply wrenches."""
-        nodes = publishers_of(self._node, TOPIC)
-        if len(nodes) > 1:
-            return [f'{several(nodes, TOPIC)}: the newest wrench counts, whoever sent it; stop the others']
-        return []
+        return command_warnings(self._node, TOPIC, 'wrench')
 
     def _on_wrench(self, data: bytes) -> None:
         try:

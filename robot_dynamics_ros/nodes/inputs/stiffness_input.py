@@ -8,7 +8,7 @@ from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.target_stiffness import read_stiffness
 from robot_dynamics_ros.nodes.inputs.verdicts import Verdicts
-from robot_dynamics_ros.nodes.process.publishers import publishers_of, several
+from robot_dynamics_ros.nodes.process.publishers import command_warnings
 
 TOPIC = 'target_stiffness'
 
@@ -58,14 +58,12 @@ class StiffnessInput:
 
     def warnings(self) -> list[str]:
         """Return that the stiffness cannot grow, or that several nodes send one."""
-        found, nodes = [], publishers_of(self._node, TOPIC)
+        found = command_warnings(self._node, TOPIC, 'stiffness')
         if self._stiffness is not None and self._stiffness.waits:
             found.append(
                 'stiffness grows no further: its springs would give the arm more energy than stiffness_energy_limit; '
                 'it does where the frame comes nearer to where it is led'
             )
-        if len(nodes) > 1:
-            found.append(f'{several(nodes, TOPIC)}: the newest stiffness counts, whoever sent it; stop the others')
         return found
 
     def _on_stiffness(self, data: bytes) -> None:

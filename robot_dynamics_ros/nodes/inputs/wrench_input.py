@@ -13,7 +13,7 @@ from robot_dynamics_ros.messages.spatial_vector import SpatialVector
 from robot_dynamics_ros.messages.stamps import check_age
 from robot_dynamics_ros.nodes.inputs.pipeline_clock import PipelineClock
 from robot_dynamics_ros.nodes.inputs.verdicts import Verdicts
-from robot_dynamics_ros.nodes.process.publishers import publishers_of, several
+from robot_dynamics_ros.nodes.process.publishers import command_warnings
 
 TOPIC = 'target_wrench'
 AGE_NS = round(AGE * 1e9)
@@ -63,10 +63,7 @@ class WrenchInput:
 
     def warnings(self) -> list[str]:
         """Return that several nodes send wrenches."""
-        nodes = publishers_of(self._node, TOPIC)
-        if len(nodes) > 1:
-            return [f'{several(nodes, TOPIC)}: the newest wrench counts, whoever sent it; stop the others']
-        return []
+        return command_warnings(self._node, TOPIC, 'wrench')
 
     def _on_wrench(self, data: bytes, info: dict) -> None:
         try:

@@ -33,6 +33,14 @@ def several(publishers: list[tuple[bytes, str]], topic: str) -> str:
     return f'{len(publishers)} publishers of {topic} ({", ".join(name for _, name in publishers)})'
 
 
+def command_warnings(node, topic: str, kind: str) -> list[str]:
+    """Return a warning if several nodes publish commands of a kind, as 'wrench', on a topic of ``node``."""
+    nodes = publishers_of(node, topic)
+    if len(nodes) < 2:
+        return []
+    return [f'{several(nodes, topic)}: the newest {kind} counts, whoever sent it; stop the others']
+
+
 def state_warnings(publishers: list[tuple[bytes, str]]) -> list[str]:
     """Return a warning if ``joint_states`` has several publishers, whose joints are not known."""
     if len(publishers) < 2:

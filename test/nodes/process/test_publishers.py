@@ -6,6 +6,7 @@ from std_msgs.msg import Header
 from robot_dynamics_ros.nodes.lifecycle.base_node import BaseNode
 from robot_dynamics_ros.nodes.process.publishers import (
     UNKNOWN,
+    command_warnings,
     nodes_that_publish,
     publishers_of,
     several,
@@ -36,10 +37,16 @@ def test_a_node_with_two_is_one_and_nodes_of_one_name_in_two_processes_are_two(p
 
 def test_several_are_named_in_the_order_of_their_names(process):
     looking = process.node(BaseNode, name='looking')
-    for name in ('b', 'a'):
-        process.node(BaseNode, name=name).create_publisher(Header, TOPIC, 1)
+    process.node(BaseNode, name='b').create_publisher(Header, TOPIC, 1)
+    assert seen_by(process, looking, 1) == ['/b']
+    assert command_warnings(looking, TOPIC, 'wrench') == []
+    process.node(BaseNode, name='a').create_publisher(Header, TOPIC, 1)
     assert seen_by(process, looking, 2) == ['/a', '/b']
-    assert several(publishers_of(looking, TOPIC), TOPIC) == '2 publishers of held (/a, /b)'
+    said = '2 publishers of held (/a, /b)'
+    assert several(publishers_of(looking, TOPIC), TOPIC) == said
+    assert command_warnings(looking, TOPIC, 'wrench') == [
+        f'{said}: the newest wrench counts, whoever sent it; stop the others'
+    ]
 
 
 @pytest.mark.parametrize('name', ['', '_NODE_NAME_UNKNOWN_'])
