@@ -72,7 +72,7 @@ class FrameLawCode(NamedTuple):
     hold: Sequence[Step]
     """What comes first where the arm is held."""
     torque: Sequence[Step]
-    forgotten: str = ''
+    begins_anew: str = ''
     """The array of the memory that begins anew where the arm is led."""
     commands: FrameCommands | None = None
     is_unloaded: bool = False
@@ -126,12 +126,12 @@ class FrameLawCode(NamedTuple):
         return dict(zip(self.memory, np.cumsum([0, *sizes]).tolist(), strict=False))
 
     def _holds(self, calls: '_Calls', places: Mapping[str, int]) -> list[str]:
-        """Return the lines of what comes first where the arm is held, and of what is forgotten where it is led."""
+        """Return the lines of what comes first where the arm is held, and of what begins anew where it is led."""
         if not self.hold:
             return []
-        at, size = places[self.forgotten], self.memory[self.forgotten].size
-        forgets = f'    memcpy(memory + {at}, frame_law_memory + {at}, {size} * sizeof(double));'
-        return ['if (holds) {', *(f'    {line}' for line in calls.of(self.hold)), '} else {', forgets, '}']
+        at, size = places[self.begins_anew], self.memory[self.begins_anew].size
+        anew = f'    memcpy(memory + {at}, frame_law_memory + {at}, {size} * sizeof(double));'
+        return ['if (holds) {', *(f'    {line}' for line in calls.of(self.hold)), '} else {', anew, '}']
 
     def _commands(self, places: Mapping[str, int]) -> str:
         """Return the description of what messages may change, '' for nothing."""

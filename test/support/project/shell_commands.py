@@ -114,7 +114,7 @@ def check_ros2(arguments: list[str]) -> None:
     elif verb == 'topic':
         what, *rest = (word for word in rest if word not in ('--once', '--rate') and not word.isdigit())
         topics = all_topics()
-        own = of_controller('create_publisher') if what == 'echo' else of_controller('create_subscription')
+        own = of_controller('create_publisher') if what == 'echo' else of_controller('subscribed')
         assert what in ('echo', 'pub') and {rest[0], rest[0].removeprefix('/')} & (topics | own)
         if what == 'pub':
             check_message(interface(rest[1]), yaml.safe_load(rest[2]))
@@ -145,10 +145,10 @@ def check_exported_launch(file: str, arguments: list[str]) -> None:
 
 @cache
 def of_controller(created_by: str) -> set[str]:
-    """Return private names of the controller for ros2_control that a function of rclcpp is called with."""
+    """Return private names of the controller for ros2_control that a function is called with."""
     folder = ROOT / 'robot_dynamics_controllers' / 'src'
     texts = [path.read_text(encoding='utf-8') for path in folder.glob('*.cpp')]
-    found = [re.findall(created_by + r'(?:<\w+>)?\(\s*"~/(\w+)"', text) for text in texts]
+    found = [re.findall(created_by + r'(?:<\w+>)?\(\s*(?:node, )?"~/(\w+)"', text) for text in texts]
     return {f'/{CONTROLLER}/{name}' for names in found for name in names}
 
 

@@ -93,7 +93,7 @@ def impedance_code(
         elapse=[Step(elapse_wrench, commanded)],
         hold=[Step(hold_frame, held)],
         torque=[Step(impedance_torque, _without(OF_A_STATE, gains)), Step(push_back, _without(('M_inv',), springs))],
-        forgotten='held_at',
+        begins_anew='held_at',
         commands=commands,
     )
 
