@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times of one update of an EffortLaw, us: median, 99 %, 99.9 %, with warm caches and after each eviction of them.
 //
-//   controller_updates LIBRARY pd_feedforward|cartesian_impedance
+//   controller_updates LIBRARY pd_feedforward|cartesian_impedance|operational_space
 #include <algorithm>
 #include <chrono>
 #include <cmath>
