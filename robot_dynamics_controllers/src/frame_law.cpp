@@ -137,9 +137,7 @@ void FrameLaw::want(Wanted<count> Messages::* which, const std::array<double, co
 void FrameLaw::activate() noexcept
 {
   std::copy_n(law_.initial_memory, law_.memory, memory_.begin());
-  const Messages & before = messages_.read();
-  stiffness_ = before.stiffness.number;
-  wrench_ = before.wrench.number;
+  stiffness_ = messages_.read().stiffness.number;
 }
 
 /// Copies the first numbers of a message to the memory if it is a new one; returns whether it is.

@@ -65,7 +65,7 @@ double * controller_reference(Controller * it, int k) {return it->references.val
 double * controller_positions(Controller * it) {return it->cycle->positions();}
 double * controller_velocities(Controller * it) {return it->cycle->velocities();}
 double * controller_commands(Controller * it) {return it->cycle->commands();}
-int controller_activate(Controller * it, std::int64_t now) {return it->cycle->activate(now, false);}
+int controller_activate(Controller * it, std::int64_t now, int simulated) {return it->cycle->activate(now, simulated != 0);}
 void controller_deactivate(Controller * it, std::int64_t now) {it->cycle->deactivate(now);}
 void controller_chained(Controller * it, int chained) {it->cycle->set_chained_mode(chained != 0);}
 int controller_gave_up(Controller * it) {return it->cycle->gave_up();}

@@ -58,7 +58,7 @@ public:
   double longest_period() const noexcept {return law_.longest_period;}
 
   // --- for the real-time thread
-  /// Begins with the stiffness of the library, and without a wrench: nothing from before counts.
+  /// Begins with the stiffness of the library, at an `elapse` that is `anew`: nothing from before counts.
   void activate() noexcept;
   /// The next torque is `time` (s) after the last one, at `now` (s, on the clock of the arm), after a `pause` (s). `anew`:
   /// the arm is held anew, so that a joint near its limit is not pushed out, and no wrench acts.

@@ -59,8 +59,8 @@ class EffortController:
         if hasattr(self, '_handle'):
             self.core.controller_delete(self._handle)
 
-    def activate(self, now: int) -> bool:
-        return bool(self.core.controller_activate(self._handle, ctypes.c_int64(now)))
+    def activate(self, now: int, simulated: bool = False) -> bool:
+        return bool(self.core.controller_activate(self._handle, ctypes.c_int64(now), int(simulated)))
 
     def deactivate(self, now: int) -> None:
         self.core.controller_deactivate(self._handle, ctypes.c_int64(now))
@@ -69,14 +69,14 @@ class EffortController:
         self.is_chained = chained
         self.core.controller_chained(self._handle, int(chained))
 
-    def update(self, now: int, period: float) -> bool:
-        """Return whether the update is no error."""
-        times = ctypes.c_int64(now), ctypes.c_double(period), ctypes.c_int64(now)
+    def update(self, now: int, period: float, time: int | None = None) -> bool:
+        """Return whether the update is no error; ``now``: steady clock, ns; ``time``: ROS time, if it is another."""
+        times = ctypes.c_int64(now if time is None else time), ctypes.c_double(period), ctypes.c_int64(now)
         self.outcome = OUTCOMES[self.core.controller_update(self._handle, *times)]
         return not self.core.controller_gave_up(self._handle)
 
     def request_stop(self) -> None:
-        self.core.law_request_stop(self.law)
+        self.core.law_request_stop(self.law, ctypes.c_int64(0))
 
     @property
     def unused_references(self) -> str:
