@@ -92,7 +92,7 @@ void command(EffortLaw & law, const robot_dynamics_frame_commands * commands, st
   } catch (const std::invalid_argument &) {  // refused
   }
   try {
-    law.want_wrench(frame, wrench, {time_near(now), now + SECOND * below(3), SECOND * below(2), time_near(now) - now});
+    law.want_wrench(frame, wrench, {time_near(now), now + SECOND * below(3), SECOND * below(2), time_near(0)});
   } catch (const std::invalid_argument &) {
   }
   (void)law.frame_law()->warning();
