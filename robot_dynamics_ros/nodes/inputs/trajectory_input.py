@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
+from robot_dynamics_ros.control.trajectories.reach_check import check_reach
 from robot_dynamics_ros.control.trajectories.segment_extremes import check_within
 from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.control.trajectories.turn_jumps import check_jumps
@@ -205,6 +206,7 @@ class TrajectoryInput:
         trajectory = trajectory_of(node.robot.joint_names, points, ignored=node.locked_joint_names)
         check_within(trajectory, self._limits)
         check_jumps(trajectory, node.robot)
+        check_reach(trajectory, node.robot)
         clock = node.get_clock()
         now, is_simulated = clock.now().nanoseconds, clock.ros_time_is_active
         late = time.time_ns() - (sent or received)
