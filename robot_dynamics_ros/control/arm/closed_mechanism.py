@@ -13,8 +13,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.arm.closing_way import (
+    fast_joint,
+    follower_off,
+    open_constraint,
+    put_position,
+    singular_constraint,
+    way_between,
+)
 from robot_dynamics_ros.control.arm.following_joints import Motion
-from robot_dynamics_ros.control.joints.continuous_joints import TURN, nearest
+from robot_dynamics_ros.control.joints.continuous_joints import TURN
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, LoopError, ModelError, SingularError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling, LoopClosure
@@ -23,22 +32,12 @@ from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.loop_rank import units_of_constraints, units_of_velocities
 
 PARAMETER = 'loop_tolerance'
-CLOSED = 1e-7
-"""rad, or relative to the robot's characteristic length: loops are closed where this was left before the last Newton
-step, and about its square is left after it."""
-STEPS, MOST_STEPS = 3, 9
-"""Newton steps for one step of the way: of these the first is usual."""
+STEPS, MOST_STEPS = 2, 9
+"""Newton steps for one step of the way: at least and at most."""
 LONGEST = 0.02
-"""Longest step of an actuated joint along the way, in the same units."""
+"""Longest step of an actuated joint along the way, rad or relative to the robot's characteristic length."""
 FARTHEST = 1000
 """Most steps of a way."""
-NEAREST = 0.03
-"""Share of a constraint's effect, relative to the one at home, below which a position is singular.
-
-It is about in proportion to the distance from a singular position, so that no step of a way passes one.
-"""
-ROOM = 0.03
-"""Distance of two states, in the same units, in which no actuated joint is too fast."""
 FASTEST = 5.0
 """rad/s, or m/s: velocity limit of a joint for which none is known."""
 SECOND = 1e9
@@ -47,9 +46,10 @@ SECOND = 1e9
 class Solution(NamedTuple):
     """A position with closed loops."""
 
-    y: np.ndarray  # (m,) rad, m          of the actuated joints, without a turn from where the way began
+    asked: list[float]  # (m,) rad, m     positions of the actuated joints
+    y: np.ndarray  # (m,) rad, m          the same without a turn from where the way began
     q: np.ndarray  # (nq,) rad, m
-    G: np.ndarray  # (nv, m)
+    G: np.ndarray  # (nv, m)              columns are contiguous
     distance: float  # from a singular position: 1 at home, 0 there
     steps: int  # of Newton's method
 
@@ -90,7 +90,7 @@ class ClosedMechanism:
         self.stated: Mapping[str, float] = {}
         self._held = _held(robot, self.joint_names)
         arrays = self._held.model.arrays
-        m = len(self.places)
+        m, self._nq = len(self.places), robot.nq
         # the last constant couplings are those of actuated joints
         self._constant = int((arrays.coupled[:, 3] == 0).sum())
         self._own = slice(self._constant - m, self._constant)
@@ -98,7 +98,6 @@ class ClosedMechanism:
         self._units = units_of_constraints(self._held.model)
         self._unit = units_of_velocities(model)[self.places]
         self._turn = np.where(robot.continuous_joints[self.places], TURN, 0.0)
-        self._turns = bool(self._turn.any())
         limits = robot.limits.velocity[self.places]
         self._fastest = np.where(np.isfinite(limits) & (limits > 0.0), limits, FASTEST)
         passive = [name for name in names if name not in actuated and names.count(name) == 1]
@@ -112,8 +111,8 @@ class ClosedMechanism:
         self.constant_G = np.zeros((robot.nv, m))
         self.constant_G[self.places, np.arange(m)] = 1.0
         self._springs = bool(len(model.arrays.sprung)) or model.arrays.has_springs
-        self._in_loop = np.array([bool(self._loop_of(name)) for name in self.joint_names])
         self._zero = np.zeros(arrays.constraints)
+        self._bind(np.zeros(m), np.zeros(2 * m + 1))
         self._stamp: int | None = None
         self._gap = 0.0
         self._found: Solution | None = None
@@ -128,7 +127,7 @@ class ClosedMechanism:
         y = np.asarray(y, float)
         if y.ndim > 1:
             return self._motions(y, yd, ydd)
-        found = self._at(y)
+        found = self._last = self._at(y)
         if yd is None and ydd is None:
             return Motion(found.q, None, None, found.G)
         rates, accelerations = (self._of_constraints(it) for it in (yd, ydd))
@@ -172,24 +171,20 @@ class ClosedMechanism:
         reach = math.inf if self._stamp is None else self._gap
         self._stamp = stamp
         before = self.measured
-        moved = np.abs(nearest(y - before.y, self._turn))
-        fast = self._in_loop & (moved / self._unit > ROOM + 2.0 * self._fastest * reach / self._unit)
-        if fast.any():
-            k = int(np.argmax(fast))
-            name = self.joint_names[k]
+        fast = self._fast_joint(before.y, y, reach)
+        if fast >= 0:
+            name, moved = self.joint_names[fast], abs(self._way_between(before.y, y)[len(y) + fast])
             raise LoopError(
-                f'{self._loop_of(name)}: joint {name!r} is {moved[k]:.3g} rad or m from where the loops were closed '
+                f'{self._loop_of(name)}: joint {name!r} is {moved:.3g} rad or m from where the loops were closed '
                 'last, farther than it can have moved'
             )
         found = self._at(y)
-        off = nearest(positions - found.q[self._follower_coordinates], self._follower_turn)
-        wrong = np.abs(off) > self._tolerance
-        if wrong.any():
-            k = int(np.argmax(wrong))
-            name, closed = self.followers[k], found.q[self._follower_coordinates[k]]
+        off = self._follower_off(found.q, positions)
+        if off >= 0:
+            name, closed = self.followers[off], found.q[self._follower_coordinates[off]]
             raise LoopError(
-                f'{self._loop_of(name)}: joint {name!r} is at {positions[k]:.4g} rad or m, and the loop is closed with '
-                f'{closed:.4g}: more than {PARAMETER} ({self._tolerance:g}) away'
+                f'{self._loop_of(name)}: joint {name!r} is at {positions[off]:.4g} rad or m, and the loop is closed '
+                f'with {closed:.4g}: more than {PARAMETER} ({self._tolerance:g}) away'
             )
         self._found = found
 
@@ -199,13 +194,13 @@ class ClosedMechanism:
             self.measured, self._gap = self._found, 0.0
 
     def _at(self, y: np.ndarray) -> Solution:
-        """Return the solution at y (m)."""
+        """Return the solution at y (m): a known one, or from the nearest known one."""
+        asked = y.tolist()
         for known in (self.measured, self._last):
-            if known.y.tolist() == y.tolist():
+            if known.asked == asked:
                 return known
-        begin = min((self.measured, self._last), key=lambda it: self._distance(it.y, y))
-        *_, self._last = self.way(begin, y)
-        return self._last
+        *_, found = self.way(min((self.measured, self._last), key=lambda it: self._distance(it.y, y)), y)
+        return found
 
     def _motions(self, y: np.ndarray, yd, ydd) -> Motion:
         """Return the motions of a batch of positions (..., m)."""
@@ -228,50 +223,75 @@ class ClosedMechanism:
 
     def way(self, begin: Solution, y: np.ndarray) -> Iterator[Solution]:
         """Yield the solutions on the way from another one to y (m); errors as of ``motion`` where it ends."""
-        distance = nearest(y - begin.y, self._turn) if self._turns else y - begin.y
-        steps = float(np.abs(distance / self._unit).max()) / LONGEST
+        way = self._way_between(begin.y, y)
+        steps = float(way[-1])
         if not steps <= FARTHEST:
             raise ArgumentError(f'q: expected finite positions within reach, got {y.tolist()}')
         count = max(1, math.ceil(steps))
         found = begin
         for k in range(1, count):
-            found = self._closed(found.q, begin.y + k / count * distance)
+            self._put_position(begin.y, way, k / count, self._change)
+            found = self._closed(found.q)
             yield found
-        yield self._closed(found.q, begin.y + distance if self._turns else y)
+        self._put_position(begin.y, way, 1.0, self._change)
+        yield self._closed(found.q)._replace(asked=y.tolist())
 
-    def _closed(self, q: np.ndarray, y: np.ndarray) -> Solution:
-        """Return the solution at y (m) near the position q (nq) of another one."""
-        change, nq = self._of_constraints(y), self.robot.nq
-        rows = nq + len(change)
-        left = self._zero
+    def _bind(self, y: np.ndarray, way: np.ndarray) -> None:
+        """Bind the arithmetic of ways to the arrays of this mechanism."""
+        nq, constraints = self._nq, len(self._zero)
+        self._change = np.zeros(constraints)
+        self._closing = tuple(np.zeros(nq + 2 * constraints) for _ in range(2))
+        share, of_followers = np.zeros(1), np.zeros(len(self.followers))
+        self._write_way = bound(way_between, self._turn, LONGEST * self._unit, then=(y, y, way))
+        self._put_position = bound(put_position, self._rows.start, then=(y, way, 1.0, self._change))
+        self._open_constraint = bound(open_constraint, self._units, then=self._closing[:1])
+        self._home_shares, self._least_share = np.zeros(constraints), share
+        self._singular_constraint = bound(
+            singular_constraint, self._home_shares, self._least_share, then=self._closing[:1]
+        )
+        self._fast_joint = bound(fast_joint, self._turn, self._unit, self._fastest, then=(y, y, 1.0))
+        self._follower_off = bound(
+            follower_off,
+            self._follower_coordinates,
+            self._follower_turn,
+            float(self._tolerance),
+            then=(np.zeros(nq), of_followers),
+        )
+
+    def _way_between(self, begin: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Return the way (2 m + 1) of ``closing_way.way_between``."""
+        way = np.empty(2 * len(self.places) + 1)
+        self._write_way(begin, y, way)
+        return way
+
+    def _closed(self, q: np.ndarray) -> Solution:
+        """Return the solution near the position q (nq) of another one at the actuated joints of ``_change``."""
+        y, worst = self._change[self._rows].copy(), 0
         for count in range(1, MOST_STEPS + 1):
+            closing = self._closing[count % 2]
             try:
-                closing = self._held.closing_step(q, change)
+                self._held.closing_step(q, self._change, out=closing)
             except DynamicsError:
                 break
-            q = closing[:nq]
+            q = closing[: self._nq]
             if count < STEPS:
                 continue
-            left = np.abs(closing[nq:rows] / self._units)
-            if left.max() <= CLOSED:
-                return self._solution(np.array(y), q, closing[rows:], count)
-        worst = self._held.model.loops.constraint_names[int(np.argmax(left))]
-        raise LoopError(f'{worst} cannot be closed with {self._said(y)}')
+            worst = self._open_constraint(closing)
+            if worst < 0:
+                return self._solution(y, closing, count)
+        raise LoopError(f'{self._held.model.loops.constraint_names[worst]} cannot be closed with {self._said(y)}')
 
-    def _solution(self, y: np.ndarray, q: np.ndarray, shares: np.ndarray, steps: int) -> Solution:
-        """Return the solution of these positions; SingularError where the actuated joints do not fix the others."""
-        relative = shares[self._independent] / self._home_shares
-        least = float(relative.min())
-        if not least >= NEAREST * NEAREST:
-            worst = self._independent[int(np.argmin(relative))] - self._rows.start
-            names = self._held.model.loops.constraint_names
-            where = self._loop_of(self.joint_names[worst]) if worst >= 0 else names[worst + self._rows.start]
+    def _solution(self, y: np.ndarray, closing: np.ndarray, steps: int) -> Solution:
+        """Return the solution of a closing step; SingularError where the actuated joints do not fix the others."""
+        worst = self._singular_constraint(closing)
+        if worst >= 0:
             raise SingularError(
-                f'{where}: the mechanism is at a singular position, or near it, with {self._said(y)}: the actuated '
-                'joints do not fix the others there'
+                f'{self._named(worst)}: the mechanism is at a singular position, or near it, with {self._said(y)}: '
+                'the actuated joints do not fix the others there'
             )
+        q = closing[: self._nq].copy()
         motion = self._held.driven_motion(q, self._zero, self._zero)
-        return Solution(y, q, np.ascontiguousarray(motion[self._own].T), math.sqrt(least), steps)
+        return Solution(y.tolist(), y, q, motion[self._own].T, math.sqrt(self._least_share[0]), steps)
 
     def _at_home(self) -> Solution:
         """Return the solution at the positions near which the loops are closed."""
@@ -291,16 +311,17 @@ class ClosedMechanism:
                 'position, state others near which loops are closed (near)'
             )
         y = q[self._coordinates]
-        shares = self._held.closing_step(q, self._of_constraints(y))[robot.nq + len(self._zero) :]
+        closing = self._held.closing_step(q, self._of_constraints(y))
+        shares = closing[robot.nq + len(self._zero) :]
         if not (shares[self._rows] > 0.0).all():
             name = self.joint_names[int(np.argmin(shares[self._rows]))]
             raise ModelError(
                 f'{robot.name}: {self._loop_of(name)}: joint {name!r} and the other actuated ones do not fix the '
                 'joints at this singular position: state others near which loops are closed (near)'
             )
-        self._independent = np.flatnonzero(shares)
-        self._home_shares = shares[self._independent]
-        return self._solution(y, q, shares, 0)
+        self._home_shares[:] = shares
+        closing[: robot.nq] = q
+        return self._solution(y, closing, 0)
 
     def _of_constraints(self, values) -> np.ndarray:
         """Return values (..., m) of the actuated joints at their constraints, (..., constraints); zeros for None."""
@@ -312,8 +333,12 @@ class ClosedMechanism:
         return of_all
 
     def _distance(self, y: np.ndarray, to: np.ndarray) -> float:
-        distance = nearest(to - y, self._turn) if self._turns else to - y
-        return float(np.abs(distance / self._unit).max())
+        return float(self._way_between(y, to)[-1])
+
+    def _named(self, constraint: int) -> str:
+        """Return the name of a constraint, or of the loop that its actuated joint is in."""
+        own = constraint - self._rows.start
+        return self._loop_of(self.joint_names[own]) if own >= 0 else self._held.model.loops.constraint_names[constraint]
 
     def _said(self, y: np.ndarray) -> str:
         return ', '.join(f'{name!r} at {value:.4g}' for name, value in zip(self.joint_names, y, strict=True))

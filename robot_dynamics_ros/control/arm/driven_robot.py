@@ -7,6 +7,8 @@ Mimic joints follow their leaders (``mimic_joints``), the joints of a mechanism 
 
 import numpy as np
 
+from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.arm.closing_way import driven_torque
 from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion
 from robot_dynamics_ros.model.model import Friction, JointLimits
 from robot_dynamics_ros.robot import Robot
@@ -32,6 +34,9 @@ class DrivenRobot:
         self.joint_names = tuple(robot.model.joint_of_velocity(k) for k in places)
         self.nv = self.nq = len(places)
         self._torque = np.zeros(robot.nv)
+        self._driven_torque = bound(
+            driven_torque, then=(np.zeros((self.nv, robot.nv)), self._torque, np.zeros(self.nv))
+        )
         self.limits = JointLimits(*(column[places] for column in robot.limits))
         self.friction = self._friction()
         self.rotor_inertia = (following.constant_G**2).T @ robot.rotor_inertia
@@ -77,13 +82,13 @@ class DrivenRobot:
     def gravity_torque(self, q, out=None) -> np.ndarray:
         """Return the gravity torques (..., m; N m, N) at q (..., m)."""
         motion = self.following.motion(q)
-        return self._without_springs(motion, self._of(motion, self.robot.gravity_torque, motion.q, out=out))
+        return self._of(motion, self.robot.gravity_torque, motion.q, out=out, springs=True)
 
     def bias_torque(self, q, qd, out=None) -> np.ndarray:
         """Return the bias torques (..., m) at q and qd."""
         motion = self.following.motion(q, qd)
         if motion.qdd is not None:
-            return self._without_springs(motion, self._of(motion, self.robot.inverse_dynamics, *motion[:3], out=out))
+            return self._of(motion, self.robot.inverse_dynamics, *motion[:3], out=out, springs=True)
         return self._of(motion, self.robot.bias_torque, *motion[:2], out=out)
 
     def coriolis_torque(self, q, qd, out=None) -> np.ndarray:
@@ -102,7 +107,7 @@ class DrivenRobot:
     def inverse_dynamics(self, q, qd, qdd, out=None) -> np.ndarray:
         """Return the torques (..., m) of a motion, without friction."""
         motion = self.following.motion(q, qd, qdd)
-        return self._without_springs(motion, self._of(motion, self.robot.inverse_dynamics, *motion[:3], out=out))
+        return self._of(motion, self.robot.inverse_dynamics, *motion[:3], out=out, springs=True)
 
     def torque_regressor(self, q, qd, qdd, out=None) -> np.ndarray:
         """Return the regressor G' Y (..., m, 10 n) of the tree of all joints."""
@@ -150,20 +155,18 @@ class DrivenRobot:
         """Return the pose (..., 4, 4; m) of a link at q."""
         return self.robot.link_pose(self.positions(q), link, out=out)
 
-    def _of(self, motion: Motion, quantity, *state, out) -> np.ndarray:
-        """Return G' tau (..., m) of the ``quantity`` tau of all joints."""
+    def _of(self, motion: Motion, quantity, *state, out, springs: bool = False) -> np.ndarray:
+        """Return G' tau (..., m) of the ``quantity`` tau of all joints, less what ``springs`` of closures give."""
         single = motion.q.ndim == 1
         tau = quantity(*state, out=self._torque if single else None)
-        if single and out is not None:
-            return np.dot(tau, motion.G, out=out)
-        return _given(out, _reduced(motion, tau))
-
-    def _without_springs(self, motion: Motion, tau: np.ndarray) -> np.ndarray:
-        """Return ``tau`` (..., m) less what springs and dampers of closures give; it is changed."""
-        springs = self.following.spring_torque(motion)
-        if springs is not None:
-            tau -= _reduced(motion, springs)
-        return tau
+        of_springs = self.following.spring_torque(motion) if springs else None
+        if of_springs is not None:
+            tau -= of_springs
+        if not single:
+            return _given(out, _reduced(motion, tau))
+        reduced = np.empty(self.nv)
+        self._driven_torque(motion.G.T, tau, reduced)
+        return _given(out, reduced)
 
     def _friction(self) -> Friction:
         """Return the friction of the driven joints, that of followers with a constant G included.

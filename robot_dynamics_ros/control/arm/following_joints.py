@@ -16,7 +16,7 @@ class Motion(NamedTuple):
     q: np.ndarray  # (..., nq) rad, m
     qd: np.ndarray | None  # (..., n) rad/s, m/s; None where no velocities were given
     qdd: np.ndarray | None  # (..., n) rad/s^2, m/s^2; None where it is zero for driven joints without acceleration
-    G: np.ndarray  # (..., n, m)
+    G: np.ndarray  # (..., n, m); that of a single state has contiguous columns
 
 
 class FollowingJoints(Protocol):

@@ -70,7 +70,7 @@ class MimicJoints:
         # index of the follower's position, of the joint, of the constant joint that it follows, and by which multiplier
         of_followers = [(k, names.index(name), *anchor[names.index(name)]) for k, name in enumerate(self.followers)]
         self._following = sorted(of_followers, key=lambda it: it[1] != it[2])  # a constant joint before those behind it
-        self.constant_G = np.zeros((robot.nv, len(self.places)))
+        self.constant_G = np.zeros((len(self.places), robot.nv)).T
         self.constant_G[np.arange(robot.nv), self._leader] = self._slope
         self.alone = (self.constant_G != 0.0).sum(axis=0) == 1
         self.home = np.zeros(len(self.places))
