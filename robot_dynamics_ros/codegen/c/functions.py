@@ -61,12 +61,20 @@ class Exported:
         }
 
 
+class Addition(NamedTuple):
+    """What calls the functions of the generated file, in the same file."""
+
+    header: str
+    source: str
+
+
 @dataclass(frozen=True, eq=False)
 class Export(Exported):
     """Content of the two files of a robot's functions."""
 
     kind = 'dynamics'
     functions: Sequence[Function]
+    addition: Addition | None = None
 
 
 def function_name(prefix: str, quantity: str, *of_frame: str) -> str:
@@ -90,8 +98,13 @@ def header(export: Export) -> str:
             f'parameters to those of the last link. Base: {model.link_names[0]}; last link: {model.link_names[-1]}.'
         ),
         prototypes='\n\n'.join(
-            f'{comment(*function.paragraphs)}\n{_prototype(export.prefix, function.code)};'
-            for function in export.functions
+            [
+                *(
+                    f'{comment(*function.paragraphs)}\n{_prototype(export.prefix, function.code)};'
+                    for function in export.functions
+                ),
+                *([export.addition.header] if export.addition else []),
+            ]
         ),
     )
 
@@ -107,6 +120,8 @@ def source(export: Export) -> str:
     functions = ['\n'.join(_definition(prefix, function.code)) for function in export.functions]
     if any(f'{prefix}_sincos(' in function for function in functions):
         functions.insert(0, _sine_and_cosine(prefix))
+    if export.addition:
+        functions.append(export.addition.source)
     return filled(
         TEMPLATES / 'dynamics.c.in',
         **export.words,
@@ -114,6 +129,7 @@ def source(export: Export) -> str:
             'C99, with fabs, fma and sqrt of math.h. Compile with -ffp-contract=off for the bits of '
             f'robot_dynamics_ros; see {export.title}.h for units and licence.'
         ),
+        includes='#include <string.h>\n' if export.addition else '',
         joint_names='\n'.join(f'    {string(name)},' for name in export.model.joint_names),
         inputs='\n'.join(f'    {{{numbers(field)}}},' for field in fields),
         functions='\n\n'.join(functions),
@@ -155,7 +171,7 @@ def _definition(prefix: str, code: StraightLine) -> list[str]:
     lines = [
         *(f'const double {array}_{k} = {_entry(array, k)};' for array, k in read),
         *_angles(prefix, code.values),
-        *operation_lines(code.values),
+        *_operations(prefix, code.values),
         *([] if any(array == 'runtime_inputs' for array, _ in read) else ['(void)inputs;']),
         *(f'result[{k}] = {text_of(value)};' for k, value in enumerate(code.results)),
         f'return {text_of(code.finite)} == 0.0;',
@@ -173,11 +189,11 @@ def _sine_and_cosine(prefix: str) -> str:
 
 
 def _angles(prefix: str, values: Sequence[Symbol]) -> list[str]:
-    """Return the lines that compute the sines and cosines among ``values``, whose arguments are inputs.
+    """Return the lines that compute the sines and cosines of inputs among ``values``.
 
     One loop computes all of them, which compilers turn into vector instructions.
     """
-    of_angles = [value for value in values if value.operation in ('sin', 'cos')]
+    of_angles = [value for value in values if _is_of_input(value)]
     angles = list(dict.fromkeys(text_of(value.arguments[0]) for value in of_angles))
     n, arrays = len(angles), {'sin': 'sines', 'cos': 'cosines'}
     if not angles:
@@ -191,6 +207,27 @@ def _angles(prefix: str, values: Sequence[Symbol]) -> list[str]:
             for value in of_angles
         ),
     ]
+
+
+def _is_of_input(value: Symbol) -> bool:
+    """Return whether a value is the sine or cosine of an input."""
+    return value.operation in ('sin', 'cos') and value.arguments[0].operation == 'input'
+
+
+def _operations(prefix: str, values: Sequence[Symbol]) -> list[str]:
+    """Return the lines that compute ``values``, without inputs, and their sines and cosines."""
+    lines: list[str] = []
+    computed: set[str] = set()
+    for value in values:
+        if value.operation in OPERATIONS:
+            lines += operation_lines([value])
+        elif value.operation in ('sin', 'cos') and not _is_of_input(value):
+            angle = text_of(value.arguments[0])
+            if angle not in computed:  # as that of a quaternion after a step
+                computed.add(angle)
+                names = f'sin_{angle}', f'cos_{angle}'
+                lines += [f'double {", ".join(names)};', f'{prefix}_sincos(1, &{angle}, &{names[0]}, &{names[1]});']
+    return lines
 
 
 def operation_lines(values: Sequence[Symbol]) -> list[str]:

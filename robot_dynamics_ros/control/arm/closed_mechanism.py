@@ -54,6 +54,17 @@ class Solution(NamedTuple):
     steps: int  # of Newton's method
 
 
+class Arithmetic(NamedTuple):
+    """Numbers of a mechanism that the functions of ``closing_way`` read."""
+
+    turn: np.ndarray  # (m,) rad          of continuous actuated joints, else 0
+    unit: np.ndarray  # (m,) rad, m       in which distances of actuated joints are compared
+    longest: np.ndarray  # (m,) rad, m    steps of a way
+    fastest: np.ndarray  # (m,) rad/s, m/s
+    units: np.ndarray  # (constraints,)   of residuals
+    home_shares: np.ndarray  # (constraints,)
+
+
 class ClosedMechanism:
     """A mechanism whose actuated joints fix all others.
 
@@ -70,6 +81,14 @@ class ClosedMechanism:
     ----------
     robot : Robot
         As given.
+    held : Robot
+        The same with a constant coupling of each actuated joint.
+    constant_couplings : int
+        How many constant couplings ``held`` has; the last ones are those of actuated joints.
+    has_springs : bool
+        Whether joints or closures have springs or dampers.
+    arithmetic : Arithmetic
+        What ways are computed with.
     measured : Solution
         Where the arm was measured last, else ``home``.
 
@@ -88,18 +107,22 @@ class ClosedMechanism:
         self.joint_names = tuple(names[k] for k in self.places)
         self.couplings: tuple[Coupling, ...] = ()
         self.stated: Mapping[str, float] = {}
-        self._held = _held(robot, self.joint_names)
-        arrays = self._held.model.arrays
+        self.held = _held(robot, self.joint_names)
+        arrays = self.held.model.arrays
         m, self._nq = len(self.places), robot.nq
         # the last constant couplings are those of actuated joints
-        self._constant = int((arrays.coupled[:, 3] == 0).sum())
-        self._own = slice(self._constant - m, self._constant)
+        self.constant_couplings = int((arrays.coupled[:, 3] == 0).sum())
+        self._own = slice(self.constant_couplings - m, self.constant_couplings)
         self._coordinates, self._rows = arrays.coupled[-m:, 1], slice(arrays.constraints - m, arrays.constraints)
-        self._units = units_of_constraints(self._held.model)
-        self._unit = units_of_velocities(model)[self.places]
-        self._turn = np.where(robot.continuous_joints[self.places], TURN, 0.0)
-        limits = robot.limits.velocity[self.places]
-        self._fastest = np.where(np.isfinite(limits) & (limits > 0.0), limits, FASTEST)
+        limits, unit = robot.limits.velocity[self.places], units_of_velocities(model)[self.places]
+        self.arithmetic = Arithmetic(
+            turn=np.where(robot.continuous_joints[self.places], TURN, 0.0),
+            unit=unit,
+            longest=LONGEST * unit,
+            fastest=np.where(np.isfinite(limits) & (limits > 0.0), limits, FASTEST),
+            units=units_of_constraints(self.held.model),
+            home_shares=np.zeros(arrays.constraints),
+        )
         passive = [name for name in names if name not in actuated and names.count(name) == 1]
         self.followers = tuple(passive)
         self._follower_coordinates = np.array(
@@ -110,7 +133,7 @@ class ClosedMechanism:
         self.alone = np.ones(m, bool)
         self.constant_G = np.zeros((robot.nv, m))
         self.constant_G[self.places, np.arange(m)] = 1.0
-        self._springs = bool(len(model.arrays.sprung)) or model.arrays.has_springs
+        self.has_springs = bool(len(model.arrays.sprung)) or model.arrays.has_springs
         self._zero = np.zeros(arrays.constraints)
         self._bind(np.zeros(m), np.zeros(2 * m + 1))
         self._stamp: int | None = None
@@ -131,9 +154,9 @@ class ClosedMechanism:
         if yd is None and ydd is None:
             return Motion(found.q, None, None, found.G)
         rates, accelerations = (self._of_constraints(it) for it in (yd, ydd))
-        motion = self._held.driven_motion(found.q, rates, accelerations)
-        qd = None if yd is None else motion[self._constant]
-        return Motion(found.q, qd, motion[self._constant + 1], found.G)
+        motion = self.held.driven_motion(found.q, rates, accelerations)
+        qd = None if yd is None else motion[self.constant_couplings]
+        return Motion(found.q, qd, motion[self.constant_couplings + 1], found.G)
 
     def matrix_rate(self, y, yd) -> np.ndarray:
         """Return dG/dt (..., nv, m), by the accelerations of the constraints for qd = G yd and each column of G."""
@@ -144,14 +167,14 @@ class ClosedMechanism:
         q, zero = motion.q[..., None, :], np.zeros(self.robot.nv)
         columns, qd = np.swapaxes(motion.G, -1, -2), np.asarray(motion.qd)[..., None, :]
         # dJ/dt(qd) g = (B(qd + g) - B(qd - g)) / 4,  B(u) = dJ/dt(u) u
-        ahead, behind = (self._held.loop_accelerations(q, qd + sign * columns, zero) for sign in (1.0, -1.0))
+        ahead, behind = (self.held.loop_accelerations(q, qd + sign * columns, zero) for sign in (1.0, -1.0))
         # J dG/dt = -dJ/dt G
-        found = self._held.driven_motion(q, self._zero, -0.25 * (ahead - behind))[..., self._constant + 1, :]
+        found = self.held.driven_motion(q, self._zero, -0.25 * (ahead - behind))[..., self.constant_couplings + 1, :]
         return np.swapaxes(found, -1, -2)
 
     def spring_torque(self, motion: Motion) -> np.ndarray | None:
         """Return the torques (..., nv; N m, N) of springs and dampers, None where there are none."""
-        if not self._springs:
+        if not self.has_springs:
             return None
         return self.robot.spring_torque(motion.q, np.zeros(self.robot.nv) if motion.qd is None else motion.qd)
 
@@ -218,8 +241,8 @@ class ClosedMechanism:
         if yd is None and ydd is None:
             return Motion(q, None, None, G)
         rates, accelerations = (self._of_constraints(it) for it in (yd, ydd))
-        motion = self._held.driven_motion(q, rates, accelerations)
-        return Motion(q, None if yd is None else motion[..., self._constant, :], motion[..., self._constant + 1, :], G)
+        motion = self.held.driven_motion(q, rates, accelerations)
+        return Motion(q, None if yd is None else motion[..., self.constant_couplings, :], motion[..., self.constant_couplings + 1, :], G)
 
     def way(self, begin: Solution, y: np.ndarray) -> Iterator[Solution]:
         """Yield the solutions on the way from another one to y (m); errors as of ``motion`` where it ends."""
@@ -238,25 +261,17 @@ class ClosedMechanism:
 
     def _bind(self, y: np.ndarray, way: np.ndarray) -> None:
         """Bind the arithmetic of ways to the arrays of this mechanism."""
-        nq, constraints = self._nq, len(self._zero)
-        self._change = np.zeros(constraints)
-        self._closing = tuple(np.zeros(nq + 2 * constraints) for _ in range(2))
-        share, of_followers = np.zeros(1), np.zeros(len(self.followers))
-        self._write_way = bound(way_between, self._turn, LONGEST * self._unit, then=(y, y, way))
-        self._put_position = bound(put_position, self._rows.start, then=(y, way, 1.0, self._change))
-        self._open_constraint = bound(open_constraint, self._units, then=self._closing[:1])
-        self._home_shares, self._least_share = np.zeros(constraints), share
-        self._singular_constraint = bound(
-            singular_constraint, self._home_shares, self._least_share, then=self._closing[:1]
-        )
-        self._fast_joint = bound(fast_joint, self._turn, self._unit, self._fastest, then=(y, y, 1.0))
-        self._follower_off = bound(
-            follower_off,
-            self._follower_coordinates,
-            self._follower_turn,
-            float(self._tolerance),
-            then=(np.zeros(nq), of_followers),
-        )
+        of, first, constraints = self.arithmetic, self._rows.start, len(self._zero)
+        self._change, self._least_share = np.zeros(constraints), np.zeros(1)
+        self._closing = tuple(np.zeros(self._nq + 2 * constraints) for _ in range(2))
+        closing, followers = self._closing[:1], np.zeros(len(self.followers))
+        self._write_way = bound(way_between, of.turn, of.longest, then=(y, y, way))
+        self._put_position = bound(put_position, first, then=(y, way, 1.0, self._change))
+        self._open_constraint = bound(open_constraint, of.units, then=closing)
+        self._singular_constraint = bound(singular_constraint, of.home_shares, self._least_share, then=closing)
+        self._fast_joint = bound(fast_joint, of.turn, of.unit, of.fastest, then=(y, y, 1.0))
+        of_followers = self._follower_coordinates, self._follower_turn, float(self._tolerance)
+        self._follower_off = bound(follower_off, *of_followers, then=(np.zeros(self._nq), followers))
 
     def _way_between(self, begin: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Return the way (2 m + 1) of ``closing_way.way_between``."""
@@ -270,7 +285,7 @@ class ClosedMechanism:
         for count in range(1, MOST_STEPS + 1):
             closing = self._closing[count % 2]
             try:
-                self._held.closing_step(q, self._change, out=closing)
+                self.held.closing_step(q, self._change, out=closing)
             except DynamicsError:
                 break
             q = closing[: self._nq]
@@ -279,18 +294,18 @@ class ClosedMechanism:
             worst = self._open_constraint(closing)
             if worst < 0:
                 return self._solution(y, closing, count)
-        raise LoopError(f'{self._held.model.loops.constraint_names[worst]} cannot be closed with {self._said(y)}')
+        raise LoopError(f'{self.held.model.loops.constraint_names[worst]} cannot be closed with {self._said(y)}')
 
     def _solution(self, y: np.ndarray, closing: np.ndarray, steps: int) -> Solution:
         """Return the solution of a closing step; SingularError where the actuated joints do not fix the others."""
         worst = self._singular_constraint(closing)
         if worst >= 0:
             raise SingularError(
-                f'{self._named(worst)}: the mechanism is at a singular position, or near it, with {self._said(y)}: '
+                f'{self.name_of(worst)}: the mechanism is at a singular position, or near it, with {self._said(y)}: '
                 'the actuated joints do not fix the others there'
             )
         q = closing[: self._nq].copy()
-        motion = self._held.driven_motion(q, self._zero, self._zero)
+        motion = self.held.driven_motion(q, self._zero, self._zero)
         return Solution(y.tolist(), y, q, motion[self._own].T, math.sqrt(self._least_share[0]), steps)
 
     def _at_home(self) -> Solution:
@@ -311,7 +326,7 @@ class ClosedMechanism:
                 'position, state others near which loops are closed (near)'
             )
         y = q[self._coordinates]
-        closing = self._held.closing_step(q, self._of_constraints(y))
+        closing = self.held.closing_step(q, self._of_constraints(y))
         shares = closing[robot.nq + len(self._zero) :]
         if not (shares[self._rows] > 0.0).all():
             name = self.joint_names[int(np.argmin(shares[self._rows]))]
@@ -319,7 +334,7 @@ class ClosedMechanism:
                 f'{robot.name}: {self._loop_of(name)}: joint {name!r} and the other actuated ones do not fix the '
                 'joints at this singular position: state others near which loops are closed (near)'
             )
-        self._home_shares[:] = shares
+        self.arithmetic.home_shares[:] = shares
         closing[: robot.nq] = q
         return self._solution(y, closing, 0)
 
@@ -335,10 +350,10 @@ class ClosedMechanism:
     def _distance(self, y: np.ndarray, to: np.ndarray) -> float:
         return float(self._way_between(y, to)[-1])
 
-    def _named(self, constraint: int) -> str:
+    def name_of(self, constraint: int) -> str:
         """Return the name of a constraint, or of the loop that its actuated joint is in."""
         own = constraint - self._rows.start
-        return self._loop_of(self.joint_names[own]) if own >= 0 else self._held.model.loops.constraint_names[constraint]
+        return self._loop_of(self.joint_names[own]) if own >= 0 else self.held.model.loops.constraint_names[constraint]
 
     def _said(self, y: np.ndarray) -> str:
         return ', '.join(f'{name!r} at {value:.4g}' for name, value in zip(self.joint_names, y, strict=True))

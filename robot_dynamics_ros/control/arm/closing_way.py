@@ -21,6 +21,7 @@ NEAREST = 0.03
 
 It is about in proportion to the distance from a singular position, so that no step of a way passes one.
 """
+INFINITE = float('inf')
 ROOM = 0.03
 """Distance of two states, in the units of joints, in which no actuated joint is too fast."""
 
@@ -79,7 +80,7 @@ def singular_constraint(home: Vector, least: Vector, closing: Vector) -> int:
     """
     first = closing.shape[0] - home.shape[0]
     worst = 0
-    least[0] = np.inf
+    least[0] = INFINITE
     for k in range(home.shape[0]):
         if home[k] > 0.0:
             share = closing[first + k] / home[k]

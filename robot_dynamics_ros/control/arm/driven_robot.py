@@ -5,6 +5,9 @@ Mimic joints follow their leaders (``mimic_joints``), the joints of a mechanism 
 (Featherstone 2008, section 3.2): followers count with their mass.
 """
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
@@ -12,7 +15,7 @@ from robot_dynamics_ros.control.arm.closing_way import driven_torque
 from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion
 from robot_dynamics_ros.model.model import Friction, JointLimits
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.robot.described_robot import ALIGNED
+from robot_dynamics_ros.robot.described_robot import ALIGNED, Program
 
 
 class DrivenRobot:
@@ -70,6 +73,13 @@ class DrivenRobot:
     def to_urdf(self) -> str:
         """Return the robot as URDF text, with <mimic>; ModelError for closed loops."""
         return (self.mechanism or self.robot.with_loops(self.couplings)).to_urdf()
+
+    def export_c(self, folder: str | Path, programs: Sequence[Program] = ('inverse_dynamics', 'gravity_torque')):
+        """Write quantities of the driven joints as C99, with those of all joints; return the paths of the files."""
+        # imported by those who export, with the code that traces
+        from robot_dynamics_ros.control.arm.driven_code import write_driven_c  # noqa: PLC0415
+
+        return write_driven_c(self, folder, programs)
 
     def neutral(self) -> np.ndarray:
         """Return a position of the driven joints, (m,): 0, or where loops are closed nearest to it."""

@@ -38,11 +38,18 @@ INPUTS = {
 
 
 def write_c(
-    evaluator: Evaluator, digest: str, folder: str | Path, programs: Sequence[Program], methods: type
+    evaluator: Evaluator,
+    digest: str,
+    folder: str | Path,
+    programs: Sequence[Program],
+    methods: type,
+    others: Sequence[tuple[Evaluator, Sequence[Program]]] = (),
+    addition: c.Addition | None = None,
 ) -> list[Path]:
     """Write source, header and CMakeLists.txt of the functions for ``programs`` and return their paths.
 
-    The docstrings of ``methods``, a class, become the comments of the functions.
+    The docstrings of ``methods``, a class, become the comments of the functions. ``others`` are functions of the same
+    joints with closed loops, and an ``addition`` calls all of them.
 
     Raises, before anything is written: ArgumentError for a program that does not exist or occurs twice, and for a file
     in ``folder`` that is not of an earlier export of this robot; ModelError for a joint without inertia in forward
@@ -53,8 +60,11 @@ def write_c(
         raise ModelError(f'{model.name}: no joint moves, so that there is nothing to export')
     folder = validation.output_folder('folder', folder)
     try:
-        functions = _functions(evaluator, identifier(model.name, 'robot'), programs, methods)
-        export = c.Export(model, digest, evaluator.inputs, functions)
+        prefix = identifier(model.name, 'robot')
+        functions = _functions(evaluator, prefix, programs, methods)
+        for other, of_loops in others:
+            functions += _functions(other, prefix, of_loops, methods)
+        export = c.Export(model, digest, evaluator.inputs, functions, addition)
         texts = {
             folder / f'{export.title}.h': c.header(export),
             folder / f'{export.title}.c': c.source(export),

@@ -1,0 +1,183 @@
+"""Export of a robot whose other joints follow its driven ones as C99: functions of the driven joints alone.
+
+They call the exported functions of all joints; for closed loops a loop in C finds the position as ``closed_mechanism``
+does, with the same bits, from a memory of the caller's.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from robot_dynamics_ros.codegen.c.functions import INPUTS, TEMPLATES, Addition
+from robot_dynamics_ros.codegen.c.loops import LoopCode
+from robot_dynamics_ros.codegen.c.text import filled, identifier, number, numbers, string
+from robot_dynamics_ros.control.arm.closed_mechanism import FARTHEST, LONGEST, MOST_STEPS, STEPS, ClosedMechanism
+from robot_dynamics_ros.control.arm.closing_way import (
+    driven_torque,
+    fast_joint,
+    open_constraint,
+    put_position,
+    singular_constraint,
+    way_between,
+)
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
+from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.robot.described_robot import Program, evaluator_of
+from robot_dynamics_ros.robot.export.c_export import write_c
+
+PROGRAMS = ('inverse_dynamics', 'gravity_torque')
+"""Quantities of driven joints in C."""
+CALL_STEPS = 8
+"""Most steps of a way in one call in C: 0.16 rad. A call at a farther position fails, and the next one goes on."""
+
+
+def write_driven_c(robot: DrivenRobot, folder: str | Path, programs: Sequence[Program] = PROGRAMS) -> list[Path]:
+    """Write source, header and CMakeLists.txt of a robot, its functions of driven joints included; return the paths.
+
+    ArgumentError for other ``programs`` than ``PROGRAMS``, and as ``Robot.export_c``.
+    """
+    for program in programs:
+        if program not in PROGRAMS:
+            raise ArgumentError(
+                f'programs: {program!r:.80} of driven joints is not exported; there are {", ".join(PROGRAMS)}'
+            )
+    following, tree = robot.following, robot.robot
+    others: list = []
+    if isinstance(following, ClosedMechanism):
+        others.append((evaluator_of(following.held), ('closing_step', 'driven_motion')))
+        if following.has_springs:
+            others.append((evaluator_of(following.robot), ('spring_torque',)))
+    text = _mechanism(robot, following) if isinstance(following, ClosedMechanism) else _mimic(robot, following)
+    return write_c(evaluator_of(tree), robot.digest, folder, PROGRAMS, Robot, others, text)
+
+
+def _words(robot: DrivenRobot) -> dict[str, str | int]:
+    """Return the words of all templates."""
+    prefix, arrays = identifier(robot.model.name, 'robot'), robot.model.arrays
+    return {
+        'prefix': prefix,
+        'PREFIX': prefix.upper(),
+        'driven': robot.nv,
+        'coordinates': arrays.nq,
+        'velocities': arrays.nv,
+    }
+
+
+def _names(words, robot: DrivenRobot) -> str:
+    names = '\n'.join(f'    {string(name)},' for name in robot.joint_names)
+    return filled(TEMPLATES / 'driven_names.c.in', **words, names=names).rstrip()
+
+
+def _mimic(robot: DrivenRobot, mimic: MimicJoints) -> Addition:
+    """Return the functions of a robot with mimic joints."""
+    words, n = _words(robot), robot.robot.nv
+    code = LoopCode()
+    code.function(driven_torque, ((robot.nv, n), (n,), (robot.nv,)))
+    at_zero = mimic.motion(np.zeros(robot.nv)).q.copy()
+    leaders = [int(np.argmax(row != 0.0)) for row in mimic.constant_G]
+    slopes = [float(row[k]) for row, k in zip(mimic.constant_G, leaders, strict=True)]
+    followed = [f'[{i}] = {number(slope)} * ' for i, slope in enumerate(slopes)]
+    header = filled(
+        TEMPLATES / 'driven.h.in',
+        **words,
+        how='at a multiple of the position of one of them, plus an offset',
+        memory='',
+        about_memory='',
+        argument='',
+    )
+    source = filled(
+        TEMPLATES / 'mimic.c.in',
+        **words,
+        arithmetic=code.text,
+        driven_names=_names(words, robot),
+        size=robot.nv * n,
+        rows=numbers(mimic.constant_G.T.ravel()),
+        positions='\n'.join(
+            f'    q{text}y[{k}] + {number(float(offset))};'
+            for text, k, offset in zip(followed, leaders, at_zero, strict=True)
+        ),
+        rates='\n'.join(f'    qd{text}yd[{k}] + 0.0;' for text, k in zip(followed, leaders, strict=True)),
+    )
+    return Addition(header.rstrip(), source.rstrip())
+
+
+def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
+    """Return the functions of a robot with closed loops."""
+    words, m, nv = _words(robot), robot.nv, robot.robot.nv
+    arithmetic, home = mechanism.arithmetic, mechanism.at_home
+    constraints = len(arithmetic.units)
+    closing, way = robot.robot.nq + 2 * constraints, 2 * m + 1
+    code = LoopCode()
+    for function, kinds in {
+        way_between: ((m,), (m,), (m,), (m,), (way,)),
+        put_position: (int, (m,), (way,), (), (constraints,)),
+        open_constraint: ((constraints,), (closing,)),
+        singular_constraint: ((constraints,), (1,), (closing,)),
+        fast_joint: ((m,), (m,), (m,), (m,), (m,), ()),
+        driven_torque: ((m, nv), (nv,), (m,)),
+    }.items():
+        code.function(function, kinds)
+    words |= {
+        'constraints': constraints,
+        'call_steps': CALL_STEPS,
+        'longest': number(LONGEST),
+        'argument': f'{words["prefix"]}_memory *memory, ',
+    }
+    header = filled(
+        TEMPLATES / 'driven.h.in',
+        **words,
+        how='closed loops fix them',
+        memory=filled(TEMPLATES / 'mechanism.h.in', **words),
+        about_memory=' * memory: Its position y becomes the last one.\n',
+    )
+    fields = np.split(evaluator_of(mechanism.held).inputs, np.cumsum([*INPUTS.values()])[:-1])
+    rows = mechanism.constant_couplings
+    source = filled(
+        TEMPLATES / 'mechanism.c.in',
+        **words,
+        arithmetic=code.text,
+        driven_names=_names(words, robot),
+        loops='\n'.join(f'    {string(mechanism.name_of(k))},' for k in range(constraints)),
+        home=numbers(home.y),
+        q=numbers(home.q),
+        G=numbers(home.G.T.ravel()),
+        inputs='\n'.join(f'    {{{numbers(field)}}},' for field in fields),
+        turn=numbers(arithmetic.turn),
+        unit=numbers(arithmetic.unit),
+        longest_steps=numbers(arithmetic.longest),
+        fastest=numbers(arithmetic.fastest),
+        units=numbers(arithmetic.units),
+        shares=numbers(arithmetic.home_shares),
+        closing=closing,
+        way=way,
+        motion=(rows + 2) * nv,
+        own=(rows - m) * nv,
+        row_of_qd=rows * nv,
+        first=constraints - m,
+        most_steps=MOST_STEPS,
+        least_steps=STEPS,
+        farthest=number(float(FARTHEST)),
+        springs_at_rest=_springs(words, 'rest') if mechanism.has_springs else '',
+        springs_in_motion=_springs(words, 'qd') if mechanism.has_springs else '',
+    )
+    return Addition(header.rstrip(), source.rstrip())
+
+
+def _springs(words, qd: str) -> str:
+    """Return the lines that subtract the torques of springs and dampers at velocities ``qd``."""
+    nv = words['velocities']
+    rest = [f'static const double rest[{nv}] = {{0.0}};'] if qd == 'rest' else []
+    lines = [
+        *rest,
+        f'double springs[{nv}];',
+        f'if (!{words["prefix"]}_spring_torque(at->q, {qd}, inputs, springs)) {{',
+        f'    return fails(memory, {words["PREFIX"]}_NOT_FINITE, 0);',
+        '}',
+        f'for (int k = 0; k < {nv}; ++k) {{',
+        '    tau[k] = tau[k] - springs[k];',
+        '}',
+    ]
+    return ''.join(f'    {line}\n' for line in lines)
