@@ -28,7 +28,7 @@ Compensation::Compensation(const robot_dynamics_library & library, const Terms &
 
 bool Compensation::torque(
   const double * q, const double * qd, const double * qdd, const double * qd_friction, const double * inputs,
-  double * tau) noexcept
+  void * memory, double * tau) noexcept
 {
   const std::size_t n = zeros_.size();
   double chosen[ROBOT_DYNAMICS_INPUTS];
@@ -39,12 +39,12 @@ bool Compensation::torque(
   // inverse dynamics with zero gravity, qd or qdd omits the corresponding term
   const double * velocities = terms_.coriolis ? qd : zeros_.data();
   const double * accelerations = terms_.inertia ? qdd : zeros_.data();
-  if (!library_.inverse_dynamics(q, velocities, accelerations, chosen, tau)) {
+  if (!library_.inverse_dynamics(q, velocities, accelerations, chosen, memory, tau)) {
     return false;
   }
   const double * transmitted = tau;
   if (whole_torque_) {
-    if (!library_.inverse_dynamics(q, qd, qdd, inputs, transmitted_.data())) {
+    if (!library_.inverse_dynamics(q, qd, qdd, inputs, memory, transmitted_.data())) {
       return false;
     }
     transmitted = transmitted_.data();

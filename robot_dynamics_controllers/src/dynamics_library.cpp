@@ -126,6 +126,21 @@ void check_frame_law(const robot_dynamics_frame_law & law)
   }
 }
 
+void check_mechanism(const robot_dynamics_library & library)
+{
+  const robot_dynamics_mechanism & mechanism = *library.mechanism;
+  require_count("mechanism.memory", mechanism.memory, 1u << 28);
+  require_count("mechanism.constraints", mechanism.constraints, 100 * MOST_JOINTS);
+  require(mechanism.initial_memory != nullptr, "mechanism.initial_memory", "an array", "nothing");
+  require_numbers("mechanism.home", mechanism.home, library.velocities, Range::any);
+  require(mechanism.loops != nullptr, "mechanism.loops", "an array", "nothing");
+  for (std::uint32_t k = 0; k < mechanism.constraints; ++k) {
+    require_text("mechanism.loops[" + std::to_string(k) + "]", mechanism.loops[k]);
+  }
+  require(mechanism.measure != nullptr, "mechanism.measure", "a function", "nothing");
+  require(mechanism.fault != nullptr, "mechanism.fault", "a function", "nothing");
+}
+
 void check(const robot_dynamics_library * given)
 {
   require(given != nullptr, ROBOT_DYNAMICS_LIBRARY_SYMBOL, "a library for this processor", "nothing");
@@ -177,6 +192,9 @@ void check(const robot_dynamics_library * given)
   }
   if (library.frame_law != nullptr) {
     check_frame_law(*library.frame_law);
+  }
+  if (library.mechanism != nullptr) {
+    check_mechanism(library);
   }
 }
 

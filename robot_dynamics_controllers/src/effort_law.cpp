@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 #include "robot_dynamics_controllers/gain_limits.hpp"
 
@@ -76,9 +77,9 @@ const char * text_of(Outcome outcome) noexcept
     case Outcome::inactive: return "not active";
     case Outcome::sent: return "follows the reference";
     case Outcome::gravity_only: return "no reference: gravity compensation";
-    case Outcome::reference_refused: return "refused: a number of the reference or its torque is not finite";
-    case Outcome::state_held: return "the state or its torque is not finite: the last effort is held";
-    case Outcome::state_lost: return "the state or its torque is not finite: down to zero";
+    case Outcome::reference_refused: return "refused: a number of the reference or its torque is not finite, or a loop is open there";
+    case Outcome::state_held: return "the state or its torque is not finite, or a loop is open: the last effort is held";
+    case Outcome::state_lost: return "the state or its torque is not finite, or a loop is open: down to zero";
     case Outcome::stopping: return "asked to stop: down to zero";
     case Outcome::stopped: return "stopped: zero until the next activation";
     case Outcome::held: return "no reference: held where the last one was";
@@ -91,7 +92,7 @@ EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
   frame_law_(frame_law_of(*library_, settings, policy_.terms)),
   at_measured_(settings.evaluate_at_measured || frame_law_), reference_timeout_(settings.reference_timeout),
   ramp_time_(settings.ramp_time),
-  cycle_(1.0 / settings.update_rate), terms_(*library_, policy_.terms),
+  cycle_(1.0 / settings.update_rate), loops_(*library_), terms_(*library_, policy_.terms),
   feedback_(*library_, settings.stiffness, settings.damping, 1.0 / settings.update_rate, settings.torque_delay),
   limiter_(
     *library_, effort_limits(settings.effort_limit, library_->effort_limits, settings.joints),
@@ -239,8 +240,14 @@ bool EffortLaw::blends() const noexcept
   return blends_.load(RELAXED);
 }
 
+std::string EffortLaw::loop_fault() const
+{
+  return loops_.text_of(loop_fault_.load(RELAXED));
+}
+
 void EffortLaw::activate(const double * last) noexcept
 {
+  unmeasured_ = std::numeric_limits<double>::infinity();  // the arm may have moved meanwhile
   std::fill(tau_.begin(), tau_.end(), 0.0);
   limiter_.set_last(tau_.data());
   if (last != nullptr && finite(last, n_)) {
@@ -278,11 +285,12 @@ void EffortLaw::deactivate() noexcept
 void EffortLaw::rehearse()
 {
   const std::vector<double> zeros(n_, 0.0);
-  const Reference motion{zeros.data(), zeros.data(), zeros.data(), nullptr};
+  const Reference motion{loops_.home(), zeros.data(), zeros.data(), nullptr};
   activate();
-  (void)outcome_of(0, 0, 0.0, {zeros.data(), zeros.data()}, nullptr);
-  (void)outcome_of(0, 0, 0.0, {zeros.data(), zeros.data()}, &motion);
+  (void)outcome_of(0, 0, 0.0, {loops_.home(), zeros.data()}, nullptr);
+  (void)outcome_of(0, 0, 0.0, {loops_.home(), zeros.data()}, &motion);
   deactivate();
+  loops_.restart();
   in_use_.store(false, RELAXED);
   limiter_.reset();
 }
@@ -305,6 +313,7 @@ Outcome EffortLaw::update(
   const Outcome outcome = outcome_of(time, now, period > 0.0 ? period : 0.0, state, reference);
   std::copy(limiter_.last().begin(), limiter_.last().end(), effort);
   outcome_.store(outcome, RELAXED);
+  loop_fault_.store(fault_, RELAXED);
   lately_.store(cycle_.longest() / CycleTime::MOST, RELAXED);
   blends_.store(source_ != Source::none && (fade_in_.runs() || transition_.runs()), RELAXED);
   return outcome;
@@ -315,6 +324,8 @@ Outcome EffortLaw::outcome_of(
 {
   pause_ = std::max(pause_, period > cycle_.longest() ? period : 0.0);
   const double elapsed = cycle_.counted(period);
+  fault_ = LoopFault{};
+  unmeasured_ += period;
   if (stop_.load(RELAXED)) {
     return go_down(elapsed) ? Outcome::stopped : Outcome::stopping;
   }
@@ -330,10 +341,15 @@ Outcome EffortLaw::outcome_of(
   if (!finite(state.q, n_) || (reads_velocities() && !finite(state.qd, n_))) {
     return without_state(elapsed);
   }
+  if (!loops_.measure(state.q, std::exchange(unmeasured_, 0.0))) {
+    fault_ = loops_.fault();
+    return without_state(elapsed);
+  }
   if (frame_law_) {
     prepare_frame_law(state, elapsed, now);
   }
   if (reference_ != Source::none && !compute(reference_, state)) {
+    fault_ = loops_.fault();
     reference_ = Source::none;
     refused = true;
   }
@@ -429,12 +445,13 @@ bool EffortLaw::corner_torque(
 {
   if (source == Source::motion) {
     return terms_.torque(
-      at_measured_ ? state.q : q_.data(), at_measured_ ? state.qd : qd_.data(), qdd_.data(), qd_.data(), inputs, tau) &&
+      at_measured_ ? state.q : q_.data(), at_measured_ ? state.qd : qd_.data(), qdd_.data(), qd_.data(), inputs,
+      loops_.memory(), tau) &&
            (!frame_law_ || frame_law_->add(state.q, state.qd, q_.data(), qd_.data(), false, inputs, tau));
   }
   if (!policy_.terms.gravity) {
     std::fill_n(tau, n_, 0.0);
-  } else if (!library_->gravity_torque(state.q, inputs, tau)) {
+  } else if (!library_->gravity_torque(state.q, inputs, loops_.memory(), tau)) {
     return false;
   }
   return source != Source::held ||

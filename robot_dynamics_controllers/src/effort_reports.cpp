@@ -171,6 +171,14 @@ std::vector<std::string> EffortReports::warnings()
       of_.law->frame_law() != nullptr ? "the arm is held" : "gravity compensation");
   }
   unused_ = unused;
+  const std::string open = of_.law->loop_fault();
+  if (!open.empty()) {
+    found.push_back(open);
+  }
+  if (!open.empty() && open != open_) {
+    RCLCPP_WARN(node_.get_logger(), "%s", open.c_str());
+  }
+  open_ = open;
   const std::uint64_t slowed = of_.law->limiter().count(TorqueLimiter::RATE), updates = of_.counts->updates.value();
   if (of_.law->holds() && slowed > slowed_ && slowed - slowed_ > (updates - updates_) / 10) {
     found.push_back("rate_limit slows the efforts that hold the arm, which may swing: raise it");

@@ -62,7 +62,7 @@ private:
   rclcpp_lifecycle::LifecycleNode & node_;
   Subject of_;
   ParametersInUse in_use_;
-  std::string changed_, unused_;  // parameters and references that were logged last
+  std::string changed_, unused_, open_;  // parameters, references and loops that were logged last
   std::uint64_t changes_ = 0, activations_ = 0, slowed_ = 0, updates_ = 0;
   // base class pointers: a lifecycle publisher would publish nothing while the controller is inactive
   std::shared_ptr<rclcpp::Publisher<robot_dynamics_interfaces::msg::TorqueInfo>> info_;

@@ -6,6 +6,7 @@
 #include "inverse_dynamics_solver/inverse_dynamics_solver.h"
 #include "library_path.hpp"
 #include "pluginlib/class_list_macros.hpp"
+#include "robot_dynamics_controllers/closed_loops.hpp"
 #include "robot_dynamics_controllers/dynamics_library.hpp"
 
 namespace robot_dynamics_controllers
@@ -14,7 +15,8 @@ namespace robot_dynamics_controllers
 /// The dynamics of an exported library for users of inverse_dynamics_solver::InverseDynamicsSolver.
 ///
 /// Parameter: NAMESPACE.library, the path of the library; payload and gravity are those of the export. Vectors are in the
-/// order of the library's joints. Each call allocates the vectors that it returns.
+/// order of the library's joints. Each call allocates the vectors that it returns. One thread at a time calls a solver of a
+/// robot with closed loops; std::domain_error names a loop that cannot be closed.
 class ExportedInverseDynamicsSolver : public inverse_dynamics_solver::InverseDynamicsSolver
 {
   using Vector = Eigen::VectorXd;
@@ -29,6 +31,7 @@ public:
       throw std::invalid_argument(name + ": state the path of the library that export_controller made");
     }
     library_ = DynamicsLibrary::open(library_path(path.as_string()));
+    loops_.emplace(**library_);
     zeros_ = Vector::Zero(static_cast<Eigen::Index>(library_->joints()));
   }
 
@@ -54,7 +57,12 @@ public:
   {
     const robot_dynamics_library & library = checked({&q, &qd, &qdd});
     Vector tau = zeros_;
-    if (!library.inverse_dynamics(q.data(), qd.data(), qdd.data(), library.default_inputs, tau.data())) {
+    if (!loops_->arrive(q.data())) {
+      throw std::domain_error(loops_->text_of(loops_->fault()));
+    }
+    if (!library.inverse_dynamics(
+        q.data(), qd.data(), qdd.data(), library.default_inputs, loops_->memory(), tau.data()))
+    {
       throw std::domain_error("positions, velocities, accelerations or their torques are not finite");
     }
     return tau;
@@ -81,6 +89,7 @@ private:
   }
 
   std::optional<DynamicsLibrary> library_;
+  mutable std::optional<ClosedLoops> loops_;
   Vector zeros_;
 };
 

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "robot_dynamics_controllers/closed_loops.hpp"
+
 namespace robot_dynamics_controllers
 {
 namespace
@@ -25,7 +27,8 @@ constexpr std::size_t MOST_EVALUATIONS = 16384;
 /// the search takes a few seconds at most.
 constexpr std::size_t MANY_JOINTS = 24;
 constexpr double IMPROVED = 1.0 + 1e-6;  // ratio of two eigenvalues that is worth a step
-constexpr int BISECTIONS = 30;
+constexpr int BISECTIONS = 30, HALVINGS = 10;
+constexpr std::size_t OF_LOOPS = 8;  // of a mechanism, whose way to each configuration takes longer, as many fewer
 constexpr double BEYOND_REASON = 1e200;  // eigenvalue, 1/s
 
 using Entries = std::vector<double>;  // matrices row by row
@@ -56,8 +59,8 @@ private:
   Entries steps_;
 };
 
-/// Writes the mass matrix (n x n) at q: its columns are the torques of unit accelerations.
-void mass_matrix(const robot_dynamics_library & library, const Entries & q, Entries & M)
+/// Writes the mass matrix (n x n) at q, where the loops are closed: its columns are the torques of unit accelerations.
+void mass_matrix(const robot_dynamics_library & library, ClosedLoops & loops, const Entries & q, Entries & M)
 {
   const std::size_t n = q.size();
   double inputs[ROBOT_DYNAMICS_INPUTS];
@@ -67,7 +70,7 @@ void mass_matrix(const robot_dynamics_library & library, const Entries & q, Entr
   Entries unit(n, 0.0);
   for (std::size_t j = 0; j < n; ++j) {
     unit[j] = 1.0;
-    library.inverse_dynamics(q.data(), zeros.data(), unit.data(), inputs, M.data() + j * n);
+    library.inverse_dynamics(q.data(), zeros.data(), unit.data(), inputs, loops.memory(), M.data() + j * n);
     unit[j] = 0.0;
   }
 }
@@ -112,11 +115,14 @@ class Damped
 {
 public:
   Damped(const robot_dynamics_library & library, const Entries & D)
-  : library_(library), D_(D), none_(D.size(), 0.0), M_(D.size() * D.size()), L_(M_) {}
+  : library_(library), loops_(library), D_(D), none_(D.size(), 0.0), M_(D.size() * D.size()), L_(M_) {}
 
   /// The largest eigenvalue at q, or `least` where it is below that: a M - D is positive definite above it.
   double largest(const Entries & q, double least)
   {
+    if (!loops_.arrive(q.data())) {
+      return least;  // no position of this mechanism
+    }
     factors(q);
     double below = least, above = std::max(1.0, least);
     if (is_definite(least, M_, D_, L_)) {
@@ -136,6 +142,7 @@ public:
   /// The joint that has the largest part in the eigenvalue at q.
   std::size_t joint(const Entries & q)
   {
+    (void)loops_.arrive(q.data());
     factors(q);
     Entries parts(D_.size());
     for (std::size_t k = 0; k < D_.size(); ++k) {
@@ -144,11 +151,22 @@ public:
     return static_cast<std::size_t>(std::max_element(parts.begin(), parts.end()) - parts.begin());
   }
 
+  /// A position (n) as far towards q as the loops can be closed, halving the way from where they are closed at first.
+  Entries within_reach(Entries q)
+  {
+    for (int k = 0; k < HALVINGS && !loops_.arrive(q.data()); ++k) {
+      for (std::size_t j = 0; j < q.size(); ++j) {
+        q[j] = 0.5 * (q[j] + loops_.home()[j]);
+      }
+    }
+    return q;
+  }
+
 private:
   /// Writes the mass matrix at q and its factors.
   void factors(const Entries & q)
   {
-    mass_matrix(library_, q, M_);
+    mass_matrix(library_, loops_, q, M_);
     if (!is_definite(1.0, M_, none_, L_)) {
       throw std::invalid_argument(
               "damping: the mass matrix of the library is singular: a joint has no inertia; state rotor inertias that "
@@ -157,6 +175,7 @@ private:
   }
 
   const robot_dynamics_library & library_;
+  ClosedLoops loops_;
   const Entries & D_;
   const Entries none_;
   Entries M_, L_;
@@ -176,16 +195,17 @@ std::size_t affordable(std::size_t evaluations, std::size_t n)
 }
 
 /// The configurations with the largest eigenvalues among samples.
-std::vector<Candidate> largest_samples(Damped & damped, std::size_t n, std::size_t count)
+std::vector<Candidate> largest_samples(Damped & damped, std::size_t n, std::size_t count, std::size_t most)
 {
   const Points points(n);
   std::vector<Candidate> found;
-  const std::size_t samples = affordable(SAMPLES, n);
+  const std::size_t samples = affordable(most, n);
   for (std::size_t k = 0; k < samples; ++k) {
     Entries q(n);
     for (std::size_t j = 0; j < n; ++j) {
       q[j] = HALF_A_TURN * (2.0 * points.at(k, j) - 1.0);
     }
+    q = damped.within_reach(std::move(q));
     const double eigenvalue = damped.largest(q, 0.0);
     found.push_back({std::move(q), eigenvalue});
   }
@@ -233,9 +253,10 @@ Largest largest_eigenvalue(const robot_dynamics_library & library, const Entries
 {
   Damped damped(library, D);
   Largest found;
-  const std::size_t n = D.size(), evaluations = affordable(MOST_EVALUATIONS, n);
+  const std::size_t n = D.size(), part = library.mechanism != nullptr ? OF_LOOPS : 1;
+  const std::size_t evaluations = affordable(MOST_EVALUATIONS / part, n);
   const std::size_t count = std::clamp<std::size_t>(evaluations / (2 * n * LEAST_POLLS), 1, STARTS);
-  for (Candidate & start : largest_samples(damped, n, count)) {
+  for (Candidate & start : largest_samples(damped, n, count, SAMPLES / part)) {
     climb(damped, start, evaluations / count);
     if (start.eigenvalue > found.eigenvalue) {
       found = {start.eigenvalue, damped.joint(start.q)};

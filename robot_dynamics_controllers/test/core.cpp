@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The core as one source file: each test compiles it once.
+#include "../src/closed_loops.cpp"
 #include "../src/compensation.cpp"
 #include "../src/dynamics_library.cpp"
 #include "../src/effort_cycle.cpp"

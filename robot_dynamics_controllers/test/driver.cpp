@@ -62,6 +62,7 @@ void * made(Make make, char * message, std::size_t size)
 struct Terms_
 {
   DynamicsLibrary library;
+  ClosedLoops loops;
   Compensation compensation;
 };
 
@@ -106,6 +107,7 @@ void * law_new(
 }
 
 void law_delete(EffortLaw * law) {delete law;}
+void law_loop_fault(EffortLaw * law, char * said, std::size_t size) {say(said, size, law->loop_fault());}
 /// A stiffness, or a wrench with these times of an Arrival if there are any.
 void law_want(
   EffortLaw * law, const char * frame, const double * numbers, const std::int64_t * times, char * said, std::size_t size)
@@ -224,7 +226,7 @@ std::uint64_t gain_check_calls(int n)
   library.friction = friction.data();
   library.default_inputs = inputs.data();
   library.inverse_dynamics =
-    [](const double * q, const double *, const double * qdd, const double *, double * tau) {
+    [](const double * q, const double *, const double * qdd, const double *, void *, double * tau) {
       double bend = 0.0;
       for (std::size_t i = 0; i < joints; ++i) {
         bend += std::cos(q[i]);
@@ -253,7 +255,7 @@ void * terms_new(
         said += " " + term;
       }
       say(message, size, said);
-      return new Terms_{library, Compensation(*library, policy.terms)};
+      return new Terms_{library, ClosedLoops(*library), Compensation(*library, policy.terms)};
     }, message, size);
 }
 
@@ -265,7 +267,8 @@ int terms_torques(
   int finite = 0;
   for (int k = 0; k < count; ++k) {
     const double * q = motions + 3 * n * k;
-    finite += terms->compensation.torque(q, q + n, q + 2 * n, q + n, inputs, torques + n * k);
+    finite += terms->loops.arrive(q) &&
+      terms->compensation.torque(q, q + n, q + 2 * n, q + n, inputs, terms->loops.memory(), torques + n * k);
   }
   return finite;
 }

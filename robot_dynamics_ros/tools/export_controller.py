@@ -7,6 +7,8 @@ from pathlib import Path
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
 from robot_dynamics_ros.codegen.c.library import library_source
+from robot_dynamics_ros.control.arm.driven_code import driven_library
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
 from robot_dynamics_ros.control.arm.mimic_joints import with_followers
 from robot_dynamics_ros.control.laws.gain_limits import check_stated
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import IMPEDANCE
@@ -67,14 +69,16 @@ def write_package(options) -> list[Path]:
     that is not of an earlier export.
     """
     robot = commanded_robot(options)
-    controller_library(robot)  # a robot that no controller can command is refused before its gains are judged
+    # a robot that no controller can command is refused before its gains are judged
+    library = driven_library(robot) if isinstance(robot, DrivenRobot) else controller_library(robot)
     preset = options.preset or ''
     policy = CompensationPolicy(preset, '', ())
     if not policy.takes_commands:
         raise ArgumentError(f'--preset {preset}: such an arm takes no efforts, and needs no controller')
     if not 1 <= options.rate <= LARGEST_RATE:
         raise ArgumentError(f'--rate: expected 1 to {LARGEST_RATE} Hz, got {options.rate}')
-    library = controller_library(robot, exported_frame_law(options, robot, policy))
+    if options.impedance is not None:
+        library = controller_library(robot, exported_frame_law(options, _without_followers(robot), policy))
     name = checked_name(options.package or f'{library.prefix.lower()}_controllers')
     package = ControllerPackage(name, library, robot.joint_names, preset, options.rate)
     dynamics = validation.output_folder('folder', options.folder) / 'dynamics'
@@ -85,10 +89,18 @@ def write_package(options) -> list[Path]:
     return [*robot.export_c(dynamics, library.programs), *write_files({**source, **texts})]
 
 
-def exported_frame_law(options, robot: Robot, policy: CompensationPolicy) -> FrameLawCode | None:
-    """Return the law of the file of the options, None without one; ArgumentError names file and parameter."""
-    if options.impedance is None:
-        return None
+def _without_followers(robot: Robot | DrivenRobot) -> Robot:
+    """Return a robot for a law of a frame; ArgumentError where joints follow others."""
+    if isinstance(robot, DrivenRobot):
+        raise ArgumentError(
+            f'--impedance: a law of a frame is not exported for a robot whose joints {", ".join(robot.followers)} follow '
+            'others; lock them (--lock), leave them out (--tip-link), or use torque_controller'
+        )
+    return robot
+
+
+def exported_frame_law(options, robot: Robot, policy: CompensationPolicy) -> FrameLawCode:
+    """Return the law of the file of the options; ArgumentError names file and parameter."""
     if policy.motor_pd:
         raise ArgumentError('--impedance: with preset motor_pd the PD of the motors would be added to it')
     stated = StatedParameters('torque_controller', options.impedance)
@@ -140,8 +152,8 @@ def _check_arm(options, stated: StatedParameters) -> None:
             raise ArgumentError(f'{name}: {how}, where it is {value!r}; the file says {stated.value(name)!r}')
 
 
-def commanded_robot(options) -> Robot:
-    """Return the robot that the options describe, with locked joints and what mimics them."""
+def commanded_robot(options) -> Robot | DrivenRobot:
+    """Return the robot that the options describe, with locked joints and what mimics them, in its driven joints."""
     positions: dict[str, float] = {}
     for entry in options.lock:
         joint, _, text = entry.rpartition(':')
@@ -152,7 +164,7 @@ def commanded_robot(options) -> Robot:
     if positions:
         couplings = Robot.from_description(options.robot, 'couple', options.loops).loops.couplings
         positions = with_followers(couplings, positions)
-    return robot_of(options, 'couple', positions)
+    return in_driven_joints(robot_of(options, 'couple', positions))
 
 
 if __name__ == '__main__':

@@ -18,10 +18,10 @@ public:
   Compensation(const robot_dynamics_library & library, const Terms & terms);
 
   /// Writes tau (n; N m, prismatic joints: N) at q, qd, qdd (n each), with friction at qd_friction (n), and the run-time
-  /// inputs (ROBOT_DYNAMICS_INPUTS). Returns whether all numbers are finite. For the real-time thread.
+  /// inputs (ROBOT_DYNAMICS_INPUTS); `memory` is that of ClosedLoops. Returns whether all numbers are finite. For the real-time thread.
   [[gnu::hot]] bool torque(
     const double * q, const double * qd, const double * qdd, const double * qd_friction, const double * inputs,
-    double * tau) noexcept;
+    void * memory, double * tau) noexcept;
 
 private:
   const robot_dynamics_library & library_;

@@ -5,7 +5,7 @@
 /* The binary interface between exported dynamics of one robot and the controllers of this package, in C99.
  *
  * An exported shared library defines robot_dynamics_exported_library. SI units; arrays of joint quantities are in the
- * order of joint_names, n = velocities entries each. All of it is constant and lives as long as the library is loaded.
+ * order of joint_names, n = velocities entries each: those of the joints that a controller commands, which others may follow. All of it is constant and lives as long as the library is loaded.
  * The functions compute one state, allocate nothing and may be called by several threads at a time. */
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Changes with the layout of the structures below. */
-#define ROBOT_DYNAMICS_LIBRARY_VERSION 5u
+#define ROBOT_DYNAMICS_LIBRARY_VERSION 6u
 
 /* Entries of the run-time inputs: gravity in the base frame (3, m/s^2); ten inertial parameters of the last link with
  * its payload: m (kg), m c (3, kg m) and J about the origin of the link's frame (xx, xy, xz, yy, yz, zz; kg m^2); wrench
@@ -88,6 +88,30 @@ typedef struct robot_dynamics_frame_law {
     const double * inputs, double * memory, double * tau);
 } robot_dynamics_frame_law;
 
+/* Why a position of a mechanism has no torque. */
+typedef enum robot_dynamics_fault {
+  ROBOT_DYNAMICS_CLOSED,     /* none: its loops are closed */
+  ROBOT_DYNAMICS_NOT_FINITE, /* a number is not finite, or far too large */
+  ROBOT_DYNAMICS_FAR,        /* farther from a known position than a call goes: later calls begin nearer, and arrive */
+  ROBOT_DYNAMICS_FAST,       /* a measured joint is farther from the last position than it can have moved */
+  ROBOT_DYNAMICS_OPEN,       /* a loop cannot be closed */
+  ROBOT_DYNAMICS_SINGULAR    /* the joints do not fix the others at this position, or near it */
+} robot_dynamics_fault;
+
+/* Closed loops, which fix the other joints of the robot. Calls with one memory come one after the other. */
+typedef struct robot_dynamics_mechanism {
+  uint32_t memory;             /* bytes of the memory of the functions below, aligned as a double */
+  uint32_t constraints;
+  const void * initial_memory; /* memory: what it is at first */
+  const double * home;         /* n: where the loops are closed at first */
+  const char * const * loops;  /* constraints: the loop of each; UTF-8 */
+  /* Begins at measured positions (n), time (s) after the call before, INFINITY after a pause. Returns whether the loops are
+   * closed there; otherwise torques at this position must not be sent. */
+  bool (*measure)(const double * q, double time, void * memory);
+  /* The fault of the last call, and its constraint. */
+  robot_dynamics_fault (*fault)(const void * memory, uint32_t * constraint);
+} robot_dynamics_mechanism;
+
 typedef struct robot_dynamics_library {
   uint32_t version; /* ROBOT_DYNAMICS_LIBRARY_VERSION */
   uint32_t size;    /* sizeof(robot_dynamics_library) */
@@ -106,10 +130,11 @@ typedef struct robot_dynamics_library {
   const double * friction;             /* ROBOT_DYNAMICS_FRICTION_ROWS x n */
   const double * default_inputs;       /* ROBOT_DYNAMICS_INPUTS: of the robot when it was exported, without payload */
   const robot_dynamics_frame * frame;  /* frames: the last link first, under its own name */
-  /* Each returns whether all numbers of joint vectors and result are finite, and all angles below 2^40 rad. */
-  bool (*gravity_torque)(const double * q, const double * inputs, double * tau);
+  /* Each returns whether all numbers of joint vectors and result are finite, all angles below 2^40 rad, and the loops of a
+   * mechanism closed. memory is that of the mechanism, a null pointer without one. */
+  bool (*gravity_torque)(const double * q, const double * inputs, void * memory, double * tau);
   bool (*inverse_dynamics)(
-    const double * q, const double * qd, const double * qdd, const double * inputs, double * tau);
+    const double * q, const double * qd, const double * qdd, const double * inputs, void * memory, double * tau);
   /* Laws and guards over joint vectors (n), which write arrays of the caller's in place; kernels/ of robot_dynamics_ros has
    * them under the same names. friction is ROBOT_DYNAMICS_FRICTION_ROWS x n; progress (2, s) of a change is the time that has
    * passed, below 0 before its first torque, and the whole time; elapsed (s) is the time since the last torque; limited (n) is 0, or 1 for what was beyond the effort limit, 2 beyond the rate limit, 4 not finite; the largest of them is returned. */
@@ -128,6 +153,7 @@ typedef struct robot_dynamics_library {
   double (*limit_rate)(
     const double * rate_limit, double * last, double * limited, double * torque, double elapsed);
   const robot_dynamics_frame_law * frame_law; /* a null pointer: exported without one */
+  const robot_dynamics_mechanism * mechanism; /* a null pointer: without closed loops */
 } robot_dynamics_library;
 
 /* A null pointer: the library is compiled for another processor. */

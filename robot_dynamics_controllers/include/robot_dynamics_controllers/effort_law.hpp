@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "robot_dynamics_controllers/closed_loops.hpp"
 #include "robot_dynamics_controllers/compensation.hpp"
 #include "robot_dynamics_controllers/cycle_time.hpp"
 #include "robot_dynamics_controllers/dynamics_library.hpp"
@@ -80,8 +81,8 @@ enum class Outcome
   inactive,           ///< not activated: zero
   sent,               ///< the terms at the reference, or gravity and the efforts of a reference without motion
   gravity_only,       ///< no reference: gravity at the measured position, zero where gravity is no term
-  reference_refused,  ///< a number of this reference is not finite: as without a new reference
-  state_held,         ///< state or torque is not finite: the last effort, for at most HELD periods
+  reference_refused,  ///< a number of this reference is not finite, or loops are open there: as without a new reference
+  state_held,         ///< state or torque is not finite, or loops are open: the last effort, for at most HELD periods
   state_lost,         ///< likewise for longer: the last effort, reduced to zero over ramp_time
   stopping,           ///< after request_stop: the last effort, reduced to zero over ramp_time
   stopped,            ///< zero after it, until `activate`
@@ -140,6 +141,8 @@ public:
   /// The outcome of the last update, and whether its effort is one of a fade-in or of a change of source.
   Outcome outcome() const noexcept;
   bool blends() const noexcept;
+  /// Why loops are not closed at the state or reference of the last update, with the name of a loop; '' where they are.
+  std::string loop_fault() const;
   /// Counts and flags of limited efforts; other threads may call its `reset`.
   TorqueLimiter & limiter() noexcept {return limiter_;}
   /// Payload and gravity after their ramps.
@@ -203,6 +206,7 @@ private:
   bool at_measured_;
   double reference_timeout_, ramp_time_;  // s
   CycleTime cycle_;
+  ClosedLoops loops_;
   Compensation terms_;
   JointFeedback feedback_;
   TorqueLimiter limiter_;
@@ -224,6 +228,8 @@ private:
   bool is_held_ = false;   // whether held_ is known
   bool resumed_ = false;   // since the last torque: the controller above may be another one
   double without_ = 0.0;   // s without a usable state
+  double unmeasured_ = 0.0;  // s since the loops saw a state
+  LoopFault fault_;          // in this update
   double pause_ = 0.0;  // s, the longest cycle since the last torque if it is a pause, else 0
   Source reference_ = Source::none;  // what is followed: none, a motion, or efforts alone
   Source source_ = Source::none;  // of the last torque since the activation
@@ -232,6 +238,7 @@ private:
 
   std::atomic<bool> in_use_{false}, stop_{false}, blends_{false};
   std::atomic<std::int64_t> stopped_{LONG_AGO};  // ns of the steady clock: a stop, or a wrench that went on after it
+  std::atomic<LoopFault> loop_fault_{LoopFault{}};
   std::atomic<Outcome> outcome_{Outcome::inactive};
   std::atomic<double> lately_;
 };

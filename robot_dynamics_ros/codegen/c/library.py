@@ -4,8 +4,10 @@ Beside what it says of the robot, the library has laws and guards: kernels as fu
 the number of joints of this robot; and, where it is asked for, a law of a frame.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from inspect import signature
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +21,7 @@ from robot_dynamics_ros.kernels.joint_feedback import joint_feedback
 from robot_dynamics_ros.kernels.payload_blending import add_share, corner_weights
 from robot_dynamics_ros.kernels.torque_limits import limit_effort, limit_rate
 from robot_dynamics_ros.kernels.torque_transitions import begin_transition, fade_in, ramp_to_zero, transition
-from robot_dynamics_ros.model.model import Friction
+from robot_dynamics_ros.model.model import Friction, JointLimits
 
 LAWS = (
     *(add_joint_friction, joint_feedback, corner_weights, add_share),
@@ -33,12 +35,25 @@ SHAPES = {
 }
 
 
+class CommandedJoints(NamedTuple):
+    """Joints of one coordinate that a controller commands: all of a robot, or those that others follow."""
+
+    names: Sequence[str]
+    continuous: np.ndarray
+    limits: JointLimits
+    friction: Friction
+    symbols: Sequence[str] = ()
+    """Ends of the names of what the exported file defines for joints that others follow, beside ``programs``."""
+    home: np.ndarray | None = None
+    """Positions at which closed loops were closed first; None without them."""
+
+
 @dataclass(frozen=True, eq=False)
 class Library(Exported):
     """Content of the file, for joints of one coordinate and no payload."""
 
     kind = 'library'
-    continuous: np.ndarray
+    joints: CommandedJoints
     frame_law: FrameLawCode | None = None
 
     @property
@@ -48,9 +63,10 @@ class Library(Exported):
 
     @property
     def functions(self) -> list[str]:
-        """Names of the functions of these quantities."""
+        """Names of the functions of these quantities, and of what they need."""
         programs = ((it,) if isinstance(it, str) else it for it in self.programs)
-        return [function_name(self.prefix, *program) for program in programs]
+        others = (f'{self.prefix}_{end}' for end in self.joints.symbols)
+        return [*(function_name(self.prefix, *program) for program in programs), *others]
 
     @property
     def frames(self) -> list[str]:
@@ -62,19 +78,31 @@ class Library(Exported):
     @property
     def effort_limits(self) -> np.ndarray:
         """Effort limits, 0 for those that are unknown or infinite."""
-        return _known(self.model.limits.effort)
+        return _known(self.joints.limits.effort)
 
 
 def library_source(library: Library) -> str:
     """Return the source file, to be compiled with the exported ``<prefix>_dynamics.c``."""
     model, code = library.model, LoopCode()
     for law in LAWS:
-        code.function(law, shapes(law, model.arrays.nv).values())
+        code.function(law, shapes(law, len(library.joints.names)).values())
     frame_law = library.frame_law.text(code, library.prefix) if library.frame_law else ''
     frames = {name: model.frames[name] for name in library.frames}
+    joints, of_mechanism = library.joints, library.joints.home is not None
+    words = {**library.words, 'driven': len(joints.names)}
+    mechanism = ''
+    if joints.home is not None:
+        mechanism = filled(TEMPLATES / 'library_mechanism.c.in', **words, home=numbers(joints.home))
     return filled(
         TEMPLATES / 'library.c.in',
-        **library.words,
+        **words,
+        coordinates=len(joints.names) if joints.symbols else f'{library.prefix.upper()}_NQ',
+        velocities=len(joints.names) if joints.symbols else f'{library.prefix.upper()}_NV',
+        of_driven='driven_' if joints.symbols else '',
+        memory='memory, ' if of_mechanism else '',
+        unused='' if of_mechanism else '    (void)memory;\n',
+        mechanism=mechanism,
+        has_mechanism='&mechanism' if of_mechanism else '0',
         robot=inside_comment(
             f'The robot {model.name or library.prefix}, model digest {library.digest}, as a shared library for the '
             'controllers of robot_dynamics_controllers. Compile it with the exported dynamics.'
@@ -83,10 +111,10 @@ def library_source(library: Library) -> str:
         digest=string(library.digest),
         base_link=string(model.link_names[0]),
         last_link=string(model.link_names[-1]),
-        continuous=', '.join('true' if it else 'false' for it in library.continuous),
+        continuous=', '.join('true' if it else 'false' for it in joints.continuous),
         effort_limits=numbers(library.effort_limits),
-        velocity_limits=numbers(_known(model.limits.velocity)),
-        friction='\n'.join(f'    {numbers(row)},' for row in model.friction),
+        velocity_limits=numbers(_known(joints.limits.velocity)),
+        friction='\n'.join(f'    {numbers(row)},' for row in joints.friction),
         inputs=numbers(library.runtime_inputs),
         frame_count=len(frames),
         frames='\n'.join(

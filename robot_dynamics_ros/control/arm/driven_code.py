@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.codegen.c.functions import INPUTS, TEMPLATES, Addition
+from robot_dynamics_ros.codegen.c.library import CommandedJoints, Library
 from robot_dynamics_ros.codegen.c.loops import LoopCode
 from robot_dynamics_ros.codegen.c.text import filled, identifier, number, numbers, string
 from robot_dynamics_ros.control.arm.closed_mechanism import FARTHEST, LONGEST, MOST_STEPS, STEPS, ClosedMechanism
@@ -27,6 +28,7 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.described_robot import Program, evaluator_of
 from robot_dynamics_ros.robot.export.c_export import write_c
+from robot_dynamics_ros.robot.export.c_library_export import controller_library
 
 PROGRAMS = ('inverse_dynamics', 'gravity_torque')
 """Quantities of driven joints in C."""
@@ -52,6 +54,21 @@ def write_driven_c(robot: DrivenRobot, folder: str | Path, programs: Sequence[Pr
             others.append((evaluator_of(following.robot), ('spring_torque',)))
     text = _mechanism(robot, following) if isinstance(following, ClosedMechanism) else _mimic(robot, following)
     return write_c(evaluator_of(tree), robot.digest, folder, PROGRAMS, Robot, others, text)
+
+
+def driven_library(robot: DrivenRobot) -> Library:
+    """Return the content of the library of a robot for controllers, which command its driven joints alone."""
+    following = robot.following
+    symbols = ['driven_joint_names', *(f'driven_{program}' for program in PROGRAMS)]
+    home = None
+    if isinstance(following, ClosedMechanism):
+        home = following.home
+        symbols += ['constraint_loops', 'initial_memory', 'measure', 'closing_step', 'driven_motion']
+        symbols += ['spring_torque'] if following.has_springs else []
+    joints = CommandedJoints(
+        robot.joint_names, robot.continuous_joints, robot.limits, robot.friction, symbols, home
+    )
+    return controller_library(robot.robot, driven=joints)
 
 
 def _words(robot: DrivenRobot) -> dict[str, str | int]:

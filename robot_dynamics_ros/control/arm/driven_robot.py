@@ -11,8 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.closing_way import driven_torque
 from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion
+from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.model import Friction, JointLimits
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.described_robot import ALIGNED, Program
@@ -196,6 +199,22 @@ class DrivenRobot:
                 columns['offset'][k] += slope * given.offset[i]
                 columns['quadratic'][k] += abs(slope) ** 3 * given.quadratic[i]
         return Friction(**columns)
+
+
+def in_driven_joints(robot: Robot) -> Robot | DrivenRobot:
+    """Return a robot in the coordinates of its driven joints, where joints follow others or close loops.
+
+    ModelError for closed loops of which nothing says which joints have a motor.
+    """
+    loops, tree = robot.loops, robot.with_loops([])
+    if loops.actuated:
+        return DrivenRobot(tree, ClosedMechanism(robot, loops.actuated))
+    if loops.closures:
+        raise ModelError(
+            f'{robot.name}: it has closed loops ({loops.constraint_names[0]}), and nothing says which of its joints '
+            f'have a motor: state actuated with its loops; its joints are {", ".join(robot.joint_names)}'
+        )
+    return DrivenRobot(tree, MimicJoints(tree, loops.couplings)) if loops.couplings else robot
 
 
 def _reduced(motion: Motion, tau: np.ndarray) -> np.ndarray:

@@ -3,42 +3,39 @@
 import numpy as np
 
 from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
-from robot_dynamics_ros.codegen.c.library import Library
+from robot_dynamics_ros.codegen.c.library import CommandedJoints, Library
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
+from robot_dynamics_ros.model.closed_loops.loops import check_tree
 from robot_dynamics_ros.model.joint_types import KINDS
 from robot_dynamics_ros.robot.compiled_code import CompiledCode
 
 
-def controller_library(robot: CompiledCode, frame_law: FrameLawCode | None = None) -> Library:
+def controller_library(
+    robot: CompiledCode, frame_law: FrameLawCode | None = None, driven: CommandedJoints | None = None
+) -> Library:
     """Return the content of the library of a robot, with a law of a frame if it is given.
 
+    ``driven`` are the joints of a tree that its other joints follow, all by default.
+
     ModelError for what a controller cannot command: a robot without joints, a joint of several coordinates, closed
-    loops and joints that mimic others, coupled motors, a payload, and friction that is not finite.
+    loops and couplings whose joints nothing says, coupled motors, a payload, and friction that is not finite.
     """
-    _check(robot)
-    return Library(robot.model, robot.digest, robot.runtime_inputs, robot.continuous_joints, frame_law)
+    joints = driven or CommandedJoints(robot.joint_names, robot.continuous_joints, robot.limits, robot.friction)
+    _check(robot, joints)
+    return Library(robot.model, robot.digest, robot.runtime_inputs, joints, frame_law)
 
 
-def _check(robot: CompiledCode) -> None:
+def _check(robot: CompiledCode, joints: CommandedJoints) -> None:
     """Raise ModelError where effort commands of the joints are not the torques of the exported functions."""
     if not robot.nv:
         raise ModelError(f'{robot.name}: no joint moves')
     for joint, kind in zip(robot.joint_names, robot.model.joint_kinds, strict=True):
-        if KINDS[kind].coordinates != 1:
+        if KINDS[kind].coordinates != 1 and joint in joints.names:
             raise ModelError(
                 f'{robot.name}: joint {joint!r} is {kind}, and a controller commands joints of one coordinate; choose '
                 'the arm by its base link and tip link'
             )
-    for loop in robot.loops.all:
-        if isinstance(loop, Coupling):
-            raise ModelError(
-                f'{robot.name}: joint {loop.joint!r} follows {loop.other!r}, so that its torque counts at that joint; '
-                'lock both, or leave them out by the tip link'
-            )
-        raise ModelError(
-            f'{robot.name}: torques of a robot with closed loops ({loop.name!r}) are not those of its tree'
-        )
+    check_tree(robot.model, 'the library of a controller')
     for motor, other, _ in robot.model.motor_coupling:
         turned, turning = (robot.model.joint_of_velocity(k) for k in (motor, other))
         raise ModelError(
@@ -50,6 +47,6 @@ def _check(robot: CompiledCode) -> None:
             f'{robot.name}: the payload on {frame!r} would become part of the code; leave it out: the payload of a '
             'controller is that of dynamics_server, and what is always there belongs in the description'
         )
-    for field, row in robot.friction._asdict().items():
+    for field, row in joints.friction._asdict().items():
         if not np.isfinite(row).all():
             raise ModelError(f'{robot.name}: friction {field} is not finite')

@@ -15,6 +15,8 @@ import numpy as np
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
 from robot_dynamics_ros.codegen.c.library import library_source
+from robot_dynamics_ros.control.arm.driven_code import driven_library
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.robot.export.c_library_export import controller_library
 
 PACKAGE = ROOT / 'robot_dynamics_controllers'
@@ -76,12 +78,13 @@ def compiled(compiler: str, name: str, source: str, *options) -> Path:
     return path
 
 
-def exported(robot: Robot, name: str, frame_law: FrameLawCode | None = None) -> Path:
+def exported(robot: Robot | DrivenRobot, name: str, frame_law: FrameLawCode | None = None) -> Path:
     """Return the shared library of a robot, as its package builds it."""
     sources = folder() / name
     with made_once(folder() / f'{name}.so') as target:
         if target:
-            library = controller_library(robot, frame_law)
+            driven = isinstance(robot, DrivenRobot)
+            library = driven_library(robot) if driven else controller_library(robot, frame_law)
             _, dynamics, _ = robot.export_c(sources, library.programs)
             source = sources / f'{library.title}.c'
             source.write_text(library_source(library))
@@ -206,6 +209,12 @@ class Law:
     def stiffness(self) -> np.ndarray:
         """The stiffness (6) that the last torque followed."""
         return self.commands[0]
+
+    @property
+    def loop_fault(self) -> str:
+        """Why loops are not closed at the state or reference of the last update."""
+        self.core.law_loop_fault(self.handle, self._said, ctypes.c_size_t(len(self._said)))
+        return self._said.value.decode()
 
     @property
     def warning(self) -> str:

@@ -1,0 +1,211 @@
+"""Controllers of arms with closed loops and mimic joints: the bits of the nodes, and what an open loop does."""
+
+import functools
+
+from support.controllers.controllers_core import MOTION, Law, exported, folder, has_compilers, run
+from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED
+from support.robots.small_robots import joint, link
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Robot
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
+from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation
+from robot_dynamics_ros.errors import DynamicsError
+
+pytestmark = pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler')
+STATES = 1000
+MILLISECOND = 1_000_000
+ACTUATED = {
+    'palletizer': PALLETIZER_ACTUATED,
+    'four-bar, revolute': ('crank joint',),
+    'parallelogram': ('crank joint',),
+    'delta': tuple(f'arm {k} joint' for k in range(3)),
+    'Stewart platform': tuple(f'piston {k} joint' for k in range(6)),
+}
+FINGERS = 'two mimic fingers'
+LIMIT = '<limit lower="-3" upper="3" velocity="2" effort="100"/>'
+
+
+def fingers() -> Robot:
+    """Return an arm of two joints with a gripper, two fingers of which mimic the first."""
+    mimic = '<mimic joint="left" multiplier="{}" offset="{}"/>'.format
+    parts = [
+        link('base'), link('upper', 2.0), link('fore', 1.0), *(link(f'finger {k}', 0.1) for k in range(3)),
+        joint('shoulder', 'base', 'upper', 'revolute', '0 1 0', inside=LIMIT),
+        joint('elbow', 'upper', 'fore', 'revolute', '0 1 0', origin='0 0 1', inside=LIMIT),
+        joint('left', 'fore', 'finger 0', 'prismatic', origin='0 0 1', inside=LIMIT),
+        joint('right', 'fore', 'finger 1', 'prismatic', origin='0 1 1', inside=LIMIT + mimic(-1.0, 0.01)),
+        joint('middle', 'fore', 'finger 2', 'revolute', '0 1 0', origin='1 0 1', inside=LIMIT + mimic(0.7, -0.2)),
+    ]  # fmt: skip
+    return Robot.from_urdf(f'<robot name="gripper">{"".join(parts)}</robot>', mimic='couple')
+
+
+def robot_of(name: str) -> Robot:
+    if name == FINGERS:
+        return fingers()
+    mechanism = MECHANISMS[name]
+    names = [mechanism.robot.model.joint_of_coordinate(k) for k in range(mechanism.robot.nq)]
+    near = {it: float(x) for it, x in zip(names, mechanism.q, strict=True) if names.count(it) == 1}
+    return mechanism.robot.with_loops(mechanism.loops, actuated=ACTUATED[name], near=near)
+
+
+def arm(name: str) -> DrivenRobot:
+    """Return a robot as a node has it; friction is that of a driven joint."""
+    found = in_driven_joints(robot_of(name))
+    assert isinstance(found, DrivenRobot)
+    return found
+
+
+@functools.cache
+def library(name: str):
+    return exported(arm(name), f'driven {name}')
+
+
+def law_of(name: str, **settings) -> Law:
+    settings = {'effort_limit': [1e6], 'fade_in_time': 0.0, 'preset': 'effort_controller', **settings}
+    return Law(library(name), arm(name).joint_names, **settings)
+
+
+class Node:
+    """Gravity compensation and feedforward at states, as nodes compute them."""
+
+    def __init__(self, name: str):
+        """Begin at home."""
+        self.arm = arm(name)
+        self._stamp = 0
+        self._torque = Compensation(self.arm, TERMS)
+        self._gravity = self.arm
+
+    def state(self, y, elapsed: int = MILLISECOND) -> None:
+        """Close the loops at measured positions; DynamicsError where a node refuses the state."""
+        self._stamp += elapsed
+        following, nothing = self.arm.following, np.full(len(self.arm.followers), np.nan)
+        following.check(y, nothing, self._stamp)
+        following.measure(y, nothing)
+
+    def gravity(self, y) -> np.ndarray:
+        return self.arm.gravity_torque(y)
+
+    def feedforward(self, y, yd, ydd) -> np.ndarray:
+        out = np.empty(len(y))
+        self._torque.torque(y, yd, ydd, out)
+        return out
+
+
+def motion(name: str, count: int = STATES, reach: float = 0.05) -> np.ndarray:
+    """Return states about home (count, 2, m)."""
+    rng, home = np.random.default_rng(4), arm(name).neutral()
+    t, phase = 0.003 * np.arange(count)[:, None], np.arange(len(home))
+    y = home + reach * (np.sin(t + phase) - np.sin(phase)) + rng.uniform(-5e-5, 5e-5, (count, len(home)))
+    return np.stack([y, rng.normal(size=y.shape)], axis=1)
+
+
+NAMES = pytest.mark.parametrize('name', [*ACTUATED, FINGERS])
+
+
+@NAMES
+def test_gravity_compensation_has_the_bits_of_a_node(name):
+    node, law, states = Node(name), law_of(name), motion(name)
+    law.activate()
+    efforts, outcomes = law.updates(states)
+    assert set(outcomes) == {'gravity_only'} and law.loop_fault == ''
+    for (y, _), effort in zip(states, efforts, strict=True):
+        node.state(y)
+        assert node.gravity(y).tobytes() == effort.tobytes()
+
+
+@NAMES
+def test_feedforward_has_the_bits_of_a_node(name):
+    node, law, states = Node(name), law_of(name), motion(name)
+    rng = np.random.default_rng(5)
+    references = np.zeros((STATES, 4, law.n))
+    references[:, 0] = states[:, 0] + rng.uniform(-0.02, 0.02, (STATES, law.n))
+    references[:, 1:3] = rng.normal(size=(STATES, 2, law.n))
+    law.activate()
+    efforts, outcomes = law.updates(states, references, MOTION)
+    assert set(outcomes) == {'sent'}
+    for (y, _), reference, effort in zip(states, references, efforts, strict=True):
+        node.state(y)
+        assert node.feedforward(*reference[:3]).tobytes() == effort.tobytes()
+
+
+def test_a_mechanism_has_fewer_joints_than_its_tree():
+    assert arm('palletizer').robot.nv == 10 and law_of('palletizer').n == 4
+    assert arm(FINGERS).robot.nv == 5 and arm(FINGERS).joint_names == ('shoulder', 'elbow', 'left')
+
+
+def test_a_singular_position_gives_no_torque_and_names_the_loop_until_it_is_left():
+    """The crank of the parallelogram goes to the flat position and back."""
+    node, law = Node('parallelogram'), law_of('parallelogram', ramp_time=0.05)
+    y = np.concatenate([np.linspace(0.8, -0.2, 1000), np.linspace(-0.2, 0.8, 1000)])
+    states = np.zeros((len(y), 2, 1))
+    states[:, 0, 0] = y
+    law.activate()
+    refused = 0
+    for state in states:
+        efforts, (outcome,) = law.updates(state[None])
+        try:
+            node.state(state[0])
+        except DynamicsError:
+            refused += 1
+            assert outcome in ('state_held', 'state_lost')
+            assert law.loop_fault.startswith("loop 'closing'")
+        else:
+            assert outcome == 'gravity_only' and law.loop_fault == ''
+    assert refused > 200
+    assert efforts.tobytes() == node.gravity(states[-1, 0]).tobytes()
+
+
+def test_an_encoder_that_jumps_is_refused_until_it_is_back():
+    law, states = law_of('palletizer', ramp_time=0.05), motion('palletizer', 700)
+    states[200:400, 0, 1] += np.radians(5.0)
+    law.activate()
+    efforts, outcomes = law.updates(states[:300])
+    assert outcomes[199] == 'gravity_only' and outcomes[200:203] == ['state_held'] * 3 and outcomes[203] == 'state_lost'
+    assert law.loop_fault.startswith("loop 'lever rod': a joint is farther from where the loops were closed last")
+    assert not efforts[-1].any()
+    efforts, outcomes = law.updates(states[300:])
+    assert outcomes[99] == 'state_lost' and set(outcomes[100:]) == {'gravity_only'}
+    node = Node('palletizer')
+    for y, _ in states[400:]:
+        node.state(y)
+    np.testing.assert_allclose(efforts[-1], node.gravity(states[-1, 0]), rtol=1e-10, atol=1e-10)
+
+
+def test_an_arm_far_from_home_is_found_in_the_first_updates():
+    """A call goes eight steps at most; each update goes on from there."""
+    law, y = law_of('palletizer', ramp_time=0.05), arm('palletizer').neutral() + 0.5
+    law.activate()
+    _, outcomes = law.updates(np.tile([y, np.zeros(4)], (20, 1, 1)))
+    assert outcomes[:3] == ['state_held'] * 3 and outcomes[3] == 'gravity_only'
+    law.deactivate()
+    law.activate()
+    efforts, outcomes = law.updates(np.tile([y - 0.1, np.zeros(4)], (200, 1, 1)))
+    assert set(outcomes) == {'gravity_only'}
+    np.testing.assert_allclose(efforts[-1], arm('palletizer').gravity_torque(y - 0.1), rtol=1e-9, atol=1e-9)
+
+
+def test_a_reference_at_which_a_loop_is_open_is_refused():
+    law, states = law_of('palletizer'), motion('palletizer', 100)
+    references = np.zeros((100, 4, 4))
+    references[:, 0] = states[:, 0]
+    references[50:, 0, 2] += 3.0
+    law.activate()
+    efforts, outcomes = law.updates(states, references, MOTION)
+    assert set(outcomes[:50]) == {'sent'} and set(outcomes[50:]) == {'reference_refused'}
+    assert "'" in law.loop_fault and np.isfinite(efforts).all()
+
+
+def test_gains_are_judged_with_the_mass_of_all_links():
+    with pytest.raises(ValueError, match='damping: joint .* sampled control is unstable'):
+        law_of('palletizer', damping=1e6, update_rate=500.0)
+    assert law_of('palletizer', damping=10.0, stiffness=10.0, rehearses=True).n == 4
+
+
+def test_functions_of_driven_joints_compile_without_a_warning():
+    library('Stewart platform')
+    source = next((folder() / 'driven Stewart platform').glob('*_dynamics.c'))
+    strict = '-std=c99', '-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Werror', '-O0', '-fsyntax-only'
+    run('gcc', *strict, source)
