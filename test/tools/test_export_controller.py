@@ -9,6 +9,7 @@ from unittest import mock
 from xml.etree import ElementTree
 
 from support.project.project_files import ROOT
+from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED
 from support.robots.small_robots import joint, link
 
 import pytest
@@ -143,11 +144,57 @@ def test_the_limit_that_is_missing_is_named(command, tmp_path):
     assert 'state it' not in (tmp_path / 'other' / 'config' / 'controllers.yaml').read_text()
 
 
+@pytest.mark.skipif(not shutil.which('gcc'), reason='no C compiler')
+def test_the_joint_that_others_mimic_is_commanded(command, tmp_path):
+    folder = tmp_path / 'new'
+    command(gripper(tmp_path), folder)
+    own = parameters(folder)['feedforward_effort_controller']['ros__parameters']
+    assert own['joints'] == ['swing', 'left']
+    above = parameters(folder)['joint_trajectory_controller']['ros__parameters']
+    assert above['joints'] == ['swing', 'left']
+    assert_both_variants_link(folder)
+
+
+@pytest.mark.skipif(not shutil.which('gcc'), reason='no C compiler')
+def test_the_actuated_joints_of_closed_loops_are_commanded(command, tmp_path):
+    path = tmp_path / 'palletizer.yaml'
+    mechanism, robot = MECHANISMS['palletizer'], MECHANISMS['palletizer'].robot
+    near = dict(zip(robot.joint_names, map(float, mechanism.q), strict=True))
+    path.write_text(robot.with_loops(mechanism.loops, actuated=PALLETIZER_ACTUATED, near=near).to_yaml())
+    folder = tmp_path / 'new'
+    command(path, folder)
+    own = parameters(folder)['feedforward_effort_controller']['ros__parameters']
+    assert own['joints'] == [name for name in robot.joint_names if name in PALLETIZER_ACTUATED]
+    assert_both_variants_link(folder)
+    with pytest.raises(SystemExit, match='--impedance: a law of a frame is not exported .* rod joint'):
+        command(path, tmp_path / 'other', '--impedance', gains(tmp_path))
+
+
+def test_loops_without_a_stated_motor_are_refused(command, tmp_path):
+    path = tmp_path / 'loop.yaml'
+    path.write_text(MECHANISMS['palletizer'].robot.to_yaml())
+    with pytest.raises(SystemExit, match='nothing says which of its joints have a motor: state actuated'):
+        command(path, tmp_path / 'new')
+    assert not (tmp_path / 'new').exists()
+
+
+def assert_both_variants_link(folder):
+    """Compile the library with both variants of its files as CMakeLists.txt says: no symbol is defined twice."""
+    (library,), (dynamics,) = (list((folder / 'dynamics').glob(f'*_{it}.c')) for it in ('library', 'dynamics'))
+    text = (folder / 'CMakeLists.txt').read_text()
+    renamed = [f'-D{it}' for it in re.findall(r'^ {8}(\w+=\w+_fma)\)?$', text, re.MULTILINE)]
+    include = '-I', ROOT / 'robot_dynamics_controllers' / 'include'
+    strict = '-std=c99', '-O0', '-fPIC', '-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Werror', *include
+    objects = []
+    for source in (library, dynamics):
+        for variant in ([], renamed):
+            objects.append(folder / f'{source.stem}{len(objects)}.o')
+            subprocess.run(['gcc', *strict, *variant, '-c', source, '-o', objects[-1]], check=True)
+    subprocess.run(['gcc', '-shared', *objects, '-o', folder / 'both.so', '-lm'], check=True)
+
+
 def test_a_gripper_is_locked_or_left_out(command, tmp_path):
     arm = gripper(tmp_path)
-    with pytest.raises(SystemExit, match="joint 'right' follows 'left', so that its torque counts at that joint; lock"):
-        command(arm, tmp_path / 'new')
-    assert not (tmp_path / 'new').exists()
     command(arm, tmp_path / 'locked', '--lock', 'left:0.1')
     command(arm, tmp_path / 'without', '--tip-link', 'arm')
     masses = []
@@ -282,11 +329,8 @@ def test_what_no_controller_can_command():
     )
     for robot, said in (
         (free, "joint 'a' is planar, and a controller commands joints of one coordinate"),
-        (arm.with_loops([LoopClosure('closed', 'foreArm_Link')]), "with closed loops ('closed')"),
-        (
-            arm.with_loops([Coupling('wrist3_joint', 'wrist2_joint', (0.0, 1.0))]),
-            "'wrist3_joint' follows 'wrist2_joint'",
-        ),
+        (arm.with_loops([LoopClosure('closed', 'foreArm_Link')]), "aubo_i5, which has closed loops: loop 'closed'"),
+        (arm.with_loops([Coupling('wrist3_joint', 'wrist2_joint', (0.0, 1.0))]), "coupling of joint 'wrist3_joint'"),
         (arm.with_payload(Payload(1.0, (0.0, 0.0, 0.0)), 'foreArm_Link'), "the payload on 'foreArm_Link' would become"),
         (arm.with_payload(Payload(1.0, (0.0, 0.0, 0.0))), 'belongs in the description'),
         (Robot.from_urdf('<robot name="r"><link name="base"/></robot>'), 'r: no joint moves'),

@@ -55,18 +55,20 @@ static const robot_dynamics_frame frames[1] = {
 };
 
 static bool gravity_torque(
-    const double *q, const double *inputs, double *tau)
+    const double *q, const double *inputs, void *memory, double *tau)
 {
     pendulum_inputs own;
     memcpy(&own, inputs, sizeof own);
+    (void)memory;
     return pendulum_gravity_torque(q, &own, tau);
 }
 
 static bool inverse_dynamics(
-    const double *q, const double *qd, const double *qdd, const double *inputs, double *tau)
+    const double *q, const double *qd, const double *qdd, const double *inputs, void *memory, double *tau)
 {
     pendulum_inputs own;
     memcpy(&own, inputs, sizeof own);
+    (void)memory;
     return pendulum_inverse_dynamics(q, qd, qdd, &own, tau);
 }
 
@@ -1236,7 +1238,7 @@ const robot_dynamics_library *robot_dynamics_exported_library(void)
         .model_digest = "ab96eb31e42c72b4",
         .base_link = "base",
         .last_link = "bob",
-        .joints = PENDULUM_JOINTS,
+        .joints = 1,
         .coordinates = PENDULUM_NQ,
         .velocities = PENDULUM_NV,
         .frames = 1,
@@ -1260,6 +1262,7 @@ const robot_dynamics_library *robot_dynamics_exported_library(void)
         .limit_effort = limit_effort,
         .limit_rate = limit_rate,
         .frame_law = &exported_frame_law,
+        .mechanism = 0,
     };
 #if defined(ROBOT_DYNAMICS_LIBRARY_WITH_FMA)
     if (__builtin_cpu_supports("fma")) {
