@@ -87,7 +87,8 @@ namespace
 constexpr std::int64_t SECOND = 1'000'000'000;
 
 /// Updates of a controller's cycle that come through every outcome, and a switch of the chained mode.
-int run(EffortCycle & cycle, ReferenceValues & references, EffortLaw & law, std::size_t n, const char * word)
+int run(
+  EffortCycle & cycle, ReferenceValues & references, EffortLaw & law, std::size_t n, const double * home, const char * word)
 {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   double numbers[16];
@@ -97,9 +98,13 @@ int run(EffortCycle & cycle, ReferenceValues & references, EffortLaw & law, std:
     const std::int64_t now = SECOND + 1'000'000 * k;
     for (std::size_t i = 0; i < 4 * n; ++i) {
       numbers[i] = 0.001 * k + 0.1 * static_cast<double>(i % n);
+      if (home != nullptr && i < n) {
+        numbers[i] = home[i] + 0.05 * std::sin(0.01 * k);  // where loops are closed
+      }
     }
     for (std::size_t i = 0; i < n; ++i) {
-      cycle.positions()[i] = k >= 600 && k < 620 ? nan : 0.001 * k;
+      const double position = home != nullptr ? home[i] + (k >= 650 && k < 670 ? 1.0 : 0.05 * std::sin(0.01 * k)) : 0.001 * k;
+      cycle.positions()[i] = k >= 600 && k < 620 ? nan : position;
       cycle.velocities()[i] = 0.1;
     }
     numbers[n] = k >= 300 && k < 320 ? nan : numbers[n];
@@ -144,6 +149,7 @@ int main(int, char ** arguments)
   ReferenceValues references;
   references.configure(library.joint_names(), {"position", "velocity", "acceleration", "effort"});
   EffortCycle cycle(law, references, std::vector<double>(library.joints(), 1.0));
+  const double * const home = library->mechanism != nullptr ? library->mechanism->home : nullptr;
   Body body;
   body.mass = 2.0;
   law->take(PayloadRamp{body, {}, SECOND, SECOND / 2}, SECOND);
@@ -151,7 +157,7 @@ int main(int, char ** arguments)
   const char * word = arguments[3] ? arguments[3] : "";
   if (std::strcmp(arguments[2], "count") == 0) {
     counts = true;
-    const int seen = run(cycle, references, *law, library.joints(), word);
+    const int seen = run(cycle, references, *law, library.joints(), home, word);
     counts = false;
     std::printf("%03x outcomes, %ld allocations, %ld locks\n", static_cast<unsigned>(seen), allocations, locks);
     return 0;
@@ -161,7 +167,7 @@ int main(int, char ** arguments)
     return 0;
   }
   char text[] = "000 outcomes\n";
-  const int seen = run(cycle, references, *law, library.joints(), word);
+  const int seen = run(cycle, references, *law, library.joints(), home, word);
   for (int k = 0; k < 3; ++k) {
     text[k] = "0123456789abcdef"[seen >> (8 - 4 * k) & 15];
   }

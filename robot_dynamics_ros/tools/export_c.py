@@ -5,7 +5,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from robot_dynamics_ros.errors import DynamicsError
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.compiled_code import PROGRAMS, Program
 from robot_dynamics_ros.validation import REFERENCE_FRAMES
@@ -23,13 +24,31 @@ def main() -> None:
         help='quantity, for instance inverse_dynamics, link_pose:tool0 or jacobian:tool0:local; repeat it for several '
         f'(default: {", ".join(PROGRAMS)})',
     )
+    parser.add_argument(
+        '--driven',
+        action='store_true',
+        help='gravity torque and inverse dynamics of the driven joints alone: those that others mimic, or the actuated '
+        'ones of closed loops',
+    )
     options = parser.parse_args()
+    if options.driven and options.program:
+        parser.error('--driven: it has programs of its own; leave --program out')
     try:
-        programs = [program(text) for text in options.program] if options.program else PROGRAMS
-        for path in robot_of(options).export_c(options.folder, programs):
+        for path in exported(options):
             print(path)
     except (DynamicsError, OSError) as error:
         sys.exit(f'{parser.prog}: {error}')
+
+
+def exported(options) -> list[Path]:
+    """Write the files that the options describe, and return their paths."""
+    if not options.driven:
+        programs = [program(text) for text in options.program] if options.program else PROGRAMS
+        return robot_of(options).export_c(options.folder, programs)
+    robot = in_driven_joints(robot_of(options, 'couple'))
+    if not isinstance(robot, DrivenRobot):
+        raise ArgumentError(f'--driven: no joint of {robot.name} follows another one; leave it out')
+    return robot.export_c(options.folder)
 
 
 def add_robot_options(parser: argparse.ArgumentParser, gravity: str = '--gravity') -> None:

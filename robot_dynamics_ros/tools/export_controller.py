@@ -86,7 +86,11 @@ def write_package(options) -> list[Path]:
     texts = {options.folder / path: text for path, text in package.files().items()}
     check_replaceable(source, library.title)
     check_replaceable(texts, name)
-    return [*robot.export_c(dynamics, library.programs), *write_files({**source, **texts})]
+    if isinstance(robot, DrivenRobot):
+        exported = robot.export_c(dynamics)
+    else:
+        exported = robot.export_c(dynamics, library.programs)
+    return [*exported, *write_files({**source, **texts})]
 
 
 def _without_followers(robot: Robot | DrivenRobot) -> Robot:

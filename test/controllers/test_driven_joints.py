@@ -1,68 +1,17 @@
 """Controllers of arms with closed loops and mimic joints: the bits of the nodes, and what an open loop does."""
 
-import functools
-
-from support.controllers.controllers_core import MOTION, Law, exported, folder, has_compilers, run
-from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED
-from support.robots.small_robots import joint, link
+from support.controllers.controllers_core import MOTION, Law, folder, has_compilers, run
+from support.controllers.driven_joints import ACTUATED, FINGERS, arm, library
 
 import numpy as np
 import pytest
 
-from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
 from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation
 from robot_dynamics_ros.errors import DynamicsError, LoopError
 
 pytestmark = pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler')
 STATES = 1000
 MILLISECOND = 1_000_000
-ACTUATED = {
-    'palletizer': PALLETIZER_ACTUATED,
-    'four-bar, revolute': ('crank joint',),
-    'parallelogram': ('crank joint',),
-    'delta': tuple(f'arm {k} joint' for k in range(3)),
-    'Stewart platform': tuple(f'piston {k} joint' for k in range(6)),
-}
-FINGERS = 'two mimic fingers'
-LIMIT = '<limit lower="-3" upper="3" velocity="2" effort="100"/>'
-
-
-def fingers() -> Robot:
-    """Return an arm of two joints with a gripper, two fingers of which mimic the first."""
-    mimic = '<mimic joint="left" multiplier="{}" offset="{}"/>'.format
-    parts = [
-        link('base'), link('upper', 2.0), link('fore', 1.0), *(link(f'finger {k}', 0.1) for k in range(3)),
-        joint('shoulder', 'base', 'upper', 'revolute', '0 1 0', inside=LIMIT),
-        joint('elbow', 'upper', 'fore', 'revolute', '0 1 0', origin='0 0 1', inside=LIMIT),
-        joint('left', 'fore', 'finger 0', 'prismatic', origin='0 0 1', inside=LIMIT),
-        joint('right', 'fore', 'finger 1', 'prismatic', origin='0 1 1', inside=LIMIT + mimic(-1.0, 0.01)),
-        joint('middle', 'fore', 'finger 2', 'revolute', '0 1 0', origin='1 0 1', inside=LIMIT + mimic(0.7, -0.2)),
-    ]  # fmt: skip
-    return Robot.from_urdf(f'<robot name="gripper">{"".join(parts)}</robot>', mimic='couple')
-
-
-def robot_of(name: str) -> Robot:
-    if name == FINGERS:
-        return fingers()
-    mechanism = MECHANISMS[name]
-    names = [mechanism.robot.model.joint_of_coordinate(k) for k in range(mechanism.robot.nq)]
-    near = {it: float(x) for it, x in zip(names, mechanism.q, strict=True) if names.count(it) == 1}
-    return mechanism.robot.with_loops(mechanism.loops, actuated=ACTUATED[name], near=near)
-
-
-def arm(name: str) -> DrivenRobot:
-    """Return a robot as a node has it; friction is that of a driven joint."""
-    found = in_driven_joints(robot_of(name))
-    assert isinstance(found, DrivenRobot)
-    return found
-
-
-@functools.cache
-def library(name: str):
-    return exported(arm(name), f'driven {name}')
-
-
 def law_of(name: str, **settings) -> Law:
     settings = {'effort_limit': [1e6], 'fade_in_time': 0.0, 'preset': 'effort_controller', **settings}
     return Law(library(name), arm(name).joint_names, **settings)

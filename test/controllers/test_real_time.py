@@ -4,7 +4,7 @@ import functools
 import subprocess
 import sys
 
-from support.controllers import controllers_frame_laws
+from support.controllers import controllers_frame_laws, driven_joints
 from support.controllers.controllers_core import Terms, compiled, core, exported, has_compilers, has_sanitizer, run
 from support.robots.small_robots import mixed
 
@@ -29,10 +29,11 @@ LAWS = pytest.mark.parametrize(
     ('path', 'seen'),
     [
         (library, 0xFF),
+        (functools.partial(driven_joints.library, 'palletizer'), 0xFF),
         (functools.partial(controllers_frame_laws.library, 'three'), 0x1FB),
         (functools.partial(controllers_frame_laws.operational_space_library, 'three'), 0x1FB),
     ],
-    ids=['terms', 'impedance', 'operational_space'],
+    ids=['terms', 'closed_loops', 'impedance', 'operational_space'],
 )
 """Libraries of three joints, and the outcomes that occur: an arm is held where the terms compensate gravity."""
 INACTIVE = 1

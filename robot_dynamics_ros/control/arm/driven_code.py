@@ -4,7 +4,6 @@ They call the exported functions of all joints; for closed loops a loop in C fin
 does, with the same bits, from a memory of the caller's.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,9 +23,8 @@ from robot_dynamics_ros.control.arm.closing_way import (
 )
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
-from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.robot.described_robot import Program, evaluator_of
+from robot_dynamics_ros.robot.described_robot import evaluator_of
 from robot_dynamics_ros.robot.export.c_export import write_c
 from robot_dynamics_ros.robot.export.c_library_export import controller_library
 
@@ -36,16 +34,8 @@ CALL_STEPS = 8
 """Most steps of a way in one call in C: 0.16 rad. A call at a farther position fails, and the next one goes on."""
 
 
-def write_driven_c(robot: DrivenRobot, folder: str | Path, programs: Sequence[Program] = PROGRAMS) -> list[Path]:
-    """Write source, header and CMakeLists.txt of a robot, its functions of driven joints included; return the paths.
-
-    ArgumentError for other ``programs`` than ``PROGRAMS``, and as ``Robot.export_c``.
-    """
-    for program in programs:
-        if program not in PROGRAMS:
-            raise ArgumentError(
-                f'programs: {program!r:.80} of driven joints is not exported; there are {", ".join(PROGRAMS)}'
-            )
+def write_driven_c(robot: DrivenRobot, folder: str | Path) -> list[Path]:
+    """Write source, header and CMakeLists.txt of the ``PROGRAMS`` of all joints and of driven joints; return the paths."""
     following, tree = robot.following, robot.robot
     others: list = []
     if isinstance(following, ClosedMechanism):

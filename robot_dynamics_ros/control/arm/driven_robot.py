@@ -5,7 +5,6 @@ Mimic joints follow their leaders (``mimic_joints``), the joints of a mechanism 
 (Featherstone 2008, section 3.2): followers count with their mass.
 """
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +17,7 @@ from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.model import Friction, JointLimits
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.robot.described_robot import ALIGNED, Program
+from robot_dynamics_ros.robot.described_robot import ALIGNED
 
 
 class DrivenRobot:
@@ -77,12 +76,15 @@ class DrivenRobot:
         """Return the robot as URDF text, with <mimic>; ModelError for closed loops."""
         return (self.mechanism or self.robot.with_loops(self.couplings)).to_urdf()
 
-    def export_c(self, folder: str | Path, programs: Sequence[Program] = ('inverse_dynamics', 'gravity_torque')):
-        """Write quantities of the driven joints as C99, with those of all joints; return the paths of the files."""
+    def export_c(self, folder: str | Path) -> list[Path]:
+        """Write gravity torque and inverse dynamics of the driven joints as C99, and return the paths of the files.
+
+        For closed loops the functions have a memory of the caller's. Errors are those of ``Robot.export_c``.
+        """
         # imported by those who export, with the code that traces
         from robot_dynamics_ros.control.arm.driven_code import write_driven_c  # noqa: PLC0415
 
-        return write_driven_c(self, folder, programs)
+        return write_driven_c(self, folder)
 
     def neutral(self) -> np.ndarray:
         """Return a position of the driven joints, (m,): 0, or where loops are closed nearest to it."""

@@ -85,7 +85,7 @@ def exported(robot: Robot | DrivenRobot, name: str, frame_law: FrameLawCode | No
         if target:
             driven = isinstance(robot, DrivenRobot)
             library = driven_library(robot) if driven else controller_library(robot, frame_law)
-            _, dynamics, _ = robot.export_c(sources, library.programs)
+            _, dynamics, _ = robot.export_c(sources) if driven else robot.export_c(sources, library.programs)
             source = sources / f'{library.title}.c'
             source.write_text(library_source(library))
             linked(target, source, dynamics)
