@@ -6,12 +6,13 @@ from support.controllers.controllers_core import exported
 from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED
 from support.robots.small_robots import joint, link
 
-from robot_dynamics_ros import Robot
+from robot_dynamics_ros import LoopClosure, Robot
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
 
 ACTUATED = {
     'palletizer': PALLETIZER_ACTUATED,
     'four-bar, revolute': ('crank joint',),
+    'four-bar with a spring': ('crank joint',),
     'parallelogram': ('crank joint',),
     'delta': tuple(f'arm {k} joint' for k in range(3)),
     'Stewart platform': tuple(f'piston {k} joint' for k in range(6)),
@@ -37,10 +38,14 @@ def fingers() -> Robot:
 def robot_of(name: str) -> Robot:
     if name == FINGERS:
         return fingers()
-    mechanism = MECHANISMS[name]
+    mechanism = MECHANISMS['four-bar, revolute' if name == 'four-bar with a spring' else name]
+    loops = mechanism.loops
+    if name == 'four-bar with a spring':
+        (pin,) = loops
+        loops = (LoopClosure(pin.name, pin.link_a, pin.pose_a, pin.link_b, pin.pose_b, 'revolute', 3.0, 0.2, 0.1),)
     names = [mechanism.robot.model.joint_of_coordinate(k) for k in range(mechanism.robot.nq)]
     near = {it: float(x) for it, x in zip(names, mechanism.q, strict=True) if names.count(it) == 1}
-    return mechanism.robot.with_loops(mechanism.loops, actuated=ACTUATED[name], near=near)
+    return mechanism.robot.with_loops(loops, actuated=ACTUATED[name], near=near)
 
 
 def arm(name: str) -> DrivenRobot:
