@@ -148,6 +148,11 @@ int main(int, char ** arguments)
       for (auto & row : numbers) {
         fill(row, broken);
       }
+      for (std::size_t i = 0; library->mechanism != nullptr && i < n && below(50); ++i) {
+        for (const std::size_t positions : {0u, 2u}) {  // mostly where loops are closed
+          numbers[positions][i] = library->mechanism->home[i] + 1e-3 * numbers[positions][i];
+        }
+      }
       const double * const reference_rows[] = {numbers[2].data(), numbers[3].data(), numbers[4].data()};
       const bool moves = below(3);
       const Reference reference{

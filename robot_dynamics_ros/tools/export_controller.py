@@ -97,8 +97,8 @@ def _without_followers(robot: Robot | DrivenRobot) -> Robot:
     """Return a robot for a law of a frame; ArgumentError where joints follow others."""
     if isinstance(robot, DrivenRobot):
         raise ArgumentError(
-            f'--impedance: a law of a frame is not exported for a robot whose joints {", ".join(robot.followers)} follow '
-            'others; lock them (--lock), leave them out (--tip-link), or use torque_controller'
+            f'--impedance: a law of a frame is not exported where joints follow others: '
+            f'{", ".join(robot.followers)}; lock them (--lock), leave them out (--tip-link), or use torque_controller'
         )
     return robot
 

@@ -12,6 +12,8 @@ from robot_dynamics_ros.errors import DynamicsError, LoopError
 pytestmark = pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler')
 STATES = 1000
 MILLISECOND = 1_000_000
+
+
 def law_of(name: str, **settings) -> Law:
     settings = {'effort_limit': [1e6], 'fade_in_time': 0.0, 'preset': 'effort_controller', **settings}
     return Law(library(name), arm(name).joint_names, **settings)
@@ -153,7 +155,7 @@ def test_a_reference_at_which_a_loop_is_open_is_refused():
 
 
 def test_gains_are_judged_with_the_mass_of_all_links():
-    with pytest.raises(ValueError, match='damping: joint .* sampled control is unstable'):
+    with pytest.raises(ValueError, match=r'damping: joint .* sampled control is unstable'):
         law_of('palletizer', damping=1e6, update_rate=500.0)
     assert law_of('palletizer', damping=10.0, stiffness=10.0, rehearses=True).n == 4
 

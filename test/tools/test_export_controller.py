@@ -166,7 +166,7 @@ def test_the_actuated_joints_of_closed_loops_are_commanded(command, tmp_path):
     own = parameters(folder)['feedforward_effort_controller']['ros__parameters']
     assert own['joints'] == [name for name in robot.joint_names if name in PALLETIZER_ACTUATED]
     assert_both_variants_link(folder)
-    with pytest.raises(SystemExit, match='--impedance: a law of a frame is not exported .* rod joint'):
+    with pytest.raises(SystemExit, match=r'--impedance: a law of a frame is not exported .* rod joint'):
         command(path, tmp_path / 'other', '--impedance', gains(tmp_path))
 
 

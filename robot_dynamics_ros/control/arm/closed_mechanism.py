@@ -242,7 +242,12 @@ class ClosedMechanism:
             return Motion(q, None, None, G)
         rates, accelerations = (self._of_constraints(it) for it in (yd, ydd))
         motion = self.held.driven_motion(q, rates, accelerations)
-        return Motion(q, None if yd is None else motion[..., self.constant_couplings, :], motion[..., self.constant_couplings + 1, :], G)
+        return Motion(
+            q,
+            None if yd is None else motion[..., self.constant_couplings, :],
+            motion[..., self.constant_couplings + 1, :],
+            G,
+        )
 
     def way(self, begin: Solution, y: np.ndarray) -> Iterator[Solution]:
         """Yield the solutions on the way from another one to y (m); errors as of ``motion`` where it ends."""

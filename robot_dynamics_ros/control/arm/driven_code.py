@@ -5,12 +5,13 @@ does, with the same bits, from a memory of the caller's.
 """
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros.codegen.c.functions import INPUTS, TEMPLATES, Addition
 from robot_dynamics_ros.codegen.c.library import CommandedJoints, Library
-from robot_dynamics_ros.codegen.c.loops import LoopCode
+from robot_dynamics_ros.codegen.c.loops import Kind, LoopCode
 from robot_dynamics_ros.codegen.c.text import filled, identifier, number, numbers, string
 from robot_dynamics_ros.control.arm.closed_mechanism import FARTHEST, LONGEST, MOST_STEPS, STEPS, ClosedMechanism
 from robot_dynamics_ros.control.arm.closing_way import (
@@ -22,7 +23,7 @@ from robot_dynamics_ros.control.arm.closing_way import (
     way_between,
 )
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
-from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
+from robot_dynamics_ros.control.arm.following_joints import FollowingJoints
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.described_robot import evaluator_of
 from robot_dynamics_ros.robot.export.c_export import write_c
@@ -35,7 +36,7 @@ CALL_STEPS = 8
 
 
 def write_driven_c(robot: DrivenRobot, folder: str | Path) -> list[Path]:
-    """Write source, header and CMakeLists.txt of the ``PROGRAMS`` of all joints and of driven joints; return the paths."""
+    """Write source, header and CMakeLists.txt of ``PROGRAMS``, of all joints and of driven ones; return the paths."""
     following, tree = robot.following, robot.robot
     others: list = []
     if isinstance(following, ClosedMechanism):
@@ -55,9 +56,7 @@ def driven_library(robot: DrivenRobot) -> Library:
         home = following.home
         symbols += ['constraint_loops', 'initial_memory', 'measure', 'closing_step', 'driven_motion']
         symbols += ['spring_torque'] if following.has_springs else []
-    joints = CommandedJoints(
-        robot.joint_names, robot.continuous_joints, robot.limits, robot.friction, symbols, home
-    )
+    joints = CommandedJoints(robot.joint_names, robot.continuous_joints, robot.limits, robot.friction, symbols, home)
     return controller_library(robot.robot, driven=joints)
 
 
@@ -78,12 +77,12 @@ def _names(words, robot: DrivenRobot) -> str:
     return filled(TEMPLATES / 'driven_names.c.in', **words, names=names).rstrip()
 
 
-def _mimic(robot: DrivenRobot, mimic: MimicJoints) -> Addition:
+def _mimic(robot: DrivenRobot, mimic: FollowingJoints) -> Addition:
     """Return the functions of a robot with mimic joints."""
     words, n = _words(robot), robot.robot.nv
     code = LoopCode()
     code.function(driven_torque, ((robot.nv, n), (n,), (robot.nv,)))
-    at_zero = mimic.motion(np.zeros(robot.nv)).q.copy()
+    at_zero = mimic.motion(np.zeros(robot.nv)).q  # the offsets
     leaders = [int(np.argmax(row != 0.0)) for row in mimic.constant_G]
     slopes = [float(row[k]) for row, k in zip(mimic.constant_G, leaders, strict=True)]
     followed = [f'[{i}] = {number(slope)} * ' for i, slope in enumerate(slopes)]
@@ -118,14 +117,15 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
     constraints = len(arithmetic.units)
     closing, way = robot.robot.nq + 2 * constraints, 2 * m + 1
     code = LoopCode()
-    for function, kinds in {
+    kinds_of: dict[Any, tuple[Kind, ...]] = {
         way_between: ((m,), (m,), (m,), (m,), (way,)),
         put_position: (int, (m,), (way,), (), (constraints,)),
         open_constraint: ((constraints,), (closing,)),
         singular_constraint: ((constraints,), (1,), (closing,)),
         fast_joint: ((m,), (m,), (m,), (m,), (m,), ()),
         driven_torque: ((m, nv), (nv,), (m,)),
-    }.items():
+    }
+    for function, kinds in kinds_of.items():
         code.function(function, kinds)
     words |= {
         'constraints': constraints,
