@@ -24,7 +24,7 @@ class SimulatedArm(BaseNode):
     def __init__(self, **options):
         """Declare the parameters."""
         checks = {
-            'start': lambda start: start_position(start, self.robot.nq),
+            'start': lambda start: start_position(start, self.robot),
             **{name: partial(self._check_gain, name) for name in ('motor_stiffness', 'motor_damping')},
             'joint_stiffness': lambda stiffness: elastic_joints(self.robot, stiffness, [0.0]),
             'surfaces': lambda planes: surfaces(planes, ''),

@@ -10,7 +10,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.errors import ArgumentError, UnstableError
+from robot_dynamics_ros.errors import ArgumentError, LoopError, SingularError, UnstableError
 from robot_dynamics_ros.messages.command_stamp import answered_stamp
 from robot_dynamics_ros.messages.stamps import set_nanoseconds
 from robot_dynamics_ros.model.closed_loops.loops import check_tree
@@ -67,10 +67,15 @@ def surfaces(planes, frame: str) -> Surfaces | None:
     return None if list(planes) == [0.0] else Surfaces(planes, frame)
 
 
-def start_position(values, nq: int) -> np.ndarray:
-    """Return the start position (nq, rad) from one number for each joint or one for all; ArgumentError otherwise."""
+def start_position(values, robot) -> np.ndarray:
+    """Return the start position (n, rad) from one number for each joint or one for all; ArgumentError otherwise.
+
+    [0.0] is the neutral position: zeros, or where the loops of a mechanism are closed first.
+    """
+    if list(values) == [0.0]:
+        return robot.neutral()
     start = np.array(values, float)
-    return validation.finite('start', np.full(nq, start[0]) if len(start) == 1 else start, (nq,))
+    return validation.finite('start', np.full(robot.nq, start[0]) if len(start) == 1 else start, (robot.nq,))
 
 
 class PlantLoop(LifecycleTask):
@@ -80,9 +85,10 @@ class PlantLoop(LifecycleTask):
     activation to the first command and whenever none came for ``command_timeout``. Where this node is late by more than
     ``longest_delay``, or the state that the command answers is that old (``CommandAge``), the arm's time stands still:
     a busy machine makes the simulation slow, not wrong. Lost time is made up, at double speed, while the arm rests.
-    Stamps never go back (``ArmClock``).
+    Stamps never go back (``ArmClock``). The joints of a mechanism that have no motor come after the others.
 
-    Where the motion diverges, nothing is published until ``~/reset`` or the next activation.
+    Where the motion diverges, or a mechanism cannot go on, nothing is published until ``~/reset`` or the next
+    activation.
     """
 
     def __init__(self, node):
@@ -97,7 +103,7 @@ class PlantLoop(LifecycleTask):
         self._arm = plant_class()(
             robot,
             STEP_NS / SECOND,
-            start_position(node.value('start'), robot.nq),
+            start_position(node.value('start'), robot),
             mass_error=node.value('mass_error'),
             friction_error=node.value('friction_error'),
             motors=motors,
@@ -115,8 +121,9 @@ class PlantLoop(LifecycleTask):
         self._longest_delay = round((1.0 / node.value('rate') + node.value('longest_delay')) * SECOND)
         self._command_age = CommandAge(self._longest_delay)
         self._diverged = ''
-        rest = [0.0] * robot.nv
-        self._state = JointState(name=list(robot.joint_names), position=rest, velocity=rest, effort=rest)
+        names = [*robot.joint_names, *self._arm.passive_joint_names]
+        rest = [0.0] * len(names)
+        self._state = JointState(name=names, position=rest, velocity=rest, effort=rest)
         # the message's own memory: nothing is converted on the way out
         self._position = np.frombuffer(self._state.position)
         self._velocity = np.frombuffer(self._state.velocity)
@@ -171,14 +178,23 @@ class PlantLoop(LifecycleTask):
         try:
             self._step()
         except UnstableError as error:
-            self._diverged = self.silence = f'{error}: lower the gains of its controller, then call ~/reset'
-            self._node.get_logger().error(self._diverged)
+            self._stop(f'{error}: lower the gains of its controller, then call ~/reset')
+            return
+        except (LoopError, SingularError) as error:
+            self._stop(f'the arm cannot go on, its brakes are closed: {error}; call ~/reset')
             return
         set_nanoseconds(self._state.header.stamp, self._arm_time.stamp)
-        self._position[:], self._velocity[:] = self._arm.position, self._arm.velocity
-        self._effort[:] = self._arm.motor_torque
+        n = len(self._arm.torque)
+        self._position[:n], self._velocity[:n] = self._arm.position, self._arm.velocity
+        self._position[n:], self._velocity[n:] = self._arm.passive_position, self._arm.passive_velocity
+        self._effort[:n] = self._arm.motor_torque
         self._publisher.publish(self._state)
         self.silence = ''
+
+    def _stop(self, reason: str) -> None:
+        """Log the reason for which nothing is published any more."""
+        self._diverged = self.silence = reason
+        self._node.get_logger().error(reason)
 
     def _begin(self) -> None:
         """Start the arm's time now, without a command."""

@@ -11,16 +11,27 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.audit import audit_model, refusals
-from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
+from robot_dynamics_ros.model.closed_loops.loop_audit import characteristic_length
+from robot_dynamics_ros.model.closed_loops.loop_types import Coupling, LoopClosure
 from robot_dynamics_ros.model.closed_loops.loops import LARGEST_POLYNOMIAL, check_tree
 from robot_dynamics_ros.model.consistent_inertias import eigenvalues
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
-from robot_dynamics_ros.model.joint_types import Joint
+from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.linear_algebra import cross
-from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.model.model import WITH_SPRING, Model
 from robot_dynamics_ros.simulation.plant.surfaces import Surfaces
 
-TYPES = {'revolute': mujoco.mjtJoint.mjJNT_HINGE, 'prismatic': mujoco.mjtJoint.mjJNT_SLIDE}
+TYPES = {
+    'revolute': mujoco.mjtJoint.mjJNT_HINGE,
+    'prismatic': mujoco.mjtJoint.mjJNT_SLIDE,
+    'spherical': mujoco.mjtJoint.mjJNT_BALL,
+    'free': mujoco.mjtJoint.mjJNT_FREE,
+}
+EQUALITIES = {
+    'point': mujoco.mjtEq.mjEQ_CONNECT,
+    'revolute': mujoco.mjtEq.mjEQ_CONNECT,
+    'weld': mujoco.mjtEq.mjEQ_WELD,
+}
 FARTHEST = 1e10
 """rad, m: MuJoCo's largest number, in place of a position limit that is infinite on one side."""
 RADIUS = 1e-3
@@ -32,14 +43,15 @@ COMPILED = {'mass': 1.0, 'inertia': (1.0, 1.1, 1.2), 'ipos': (1.0, 1.0, 1.0), 'i
 
 
 def mujoco_plant(
-    model: Model, couplings: Iterable[Coupling] = (), surfaces: Surfaces | None = None, site: str = ''
+    model: Model, loops: Iterable[LoopClosure | Coupling] = (), surfaces: Surfaces | None = None, site: str = ''
 ) -> mujoco.MjModel:
     """Return MuJoCo's model of a tree of joints, which have the names of the model's.
 
     It has the inertias, rotor inertias, viscous and Coulomb friction, springs and position limits of ``model``, and no
-    shapes but that of the frame that touches ``surfaces``. Its gravity is that of MuJoCo. Each of ``couplings`` becomes
-    a soft constraint, and the link or frame ``site`` a site of this name, '': none. Raises ModelError naming a closed
-    loop, a joint that MuJoCo lacks, or one that moves no inertia.
+    shapes but that of the frame that touches ``surfaces``. Its gravity is that of MuJoCo. Each of ``loops`` becomes
+    soft constraints, two points of its axis for a hinge, and the link or frame ``site`` a site of this name, '': none.
+    Raises ModelError naming a closed loop of ``model``, a loop or joint that MuJoCo lacks, or a joint that moves no
+    inertia.
     """
     check_tree(model, 'a plant in MuJoCo')
     for finding in refusals(audit_model(model), ('masses', 'forward dynamics')):
@@ -49,26 +61,58 @@ def mujoco_plant(
     for joint in model.joints:
         if joint.kind not in TYPES:
             raise ModelError(f'joint {joint.name!r}: MuJoCo has no {joint.kind} joint')
+        if joint.kind == 'free' and joint.parent != model.link_names[0]:
+            raise ModelError(f'joint {joint.name!r}: MuJoCo has free joints on the base alone, not on {joint.parent!r}')
         place = {'pos': joint.origin, 'quat': _quaternion(joint.rotation)}
         body = bodies[joint.link] = bodies[joint.parent].add_body(**place, explicitinertial=True, **COMPILED)
         body.add_joint(name=joint.name, type=TYPES[joint.kind], axis=joint.axis)
-    for coupling in couplings:
-        equality = spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT)
-        equality.name1, equality.name2 = coupling.joint, coupling.other or ''
-        polynomial = np.zeros(LARGEST_POLYNOMIAL)
-        polynomial[: len(coupling.polynomial)] = coupling.polynomial
-        equality.data[:LARGEST_POLYNOMIAL] = polynomial
+    for loop in loops:
+        (_add_coupling if isinstance(loop, Coupling) else _add_closure)(spec, bodies, model, loop)
     if surfaces is not None:
         _add_surfaces(spec, bodies, model, surfaces)
     if site:
-        frame = model.frame(site)
-        pose = {'pos': frame.origin, 'quat': _quaternion(frame.rotation)}
-        bodies[model.link_names[frame.link]].add_site(name=site, **pose)
+        _add_site(bodies, model, site, site, np.eye(4))
     plant = spec.compile()
     for joint in model.joints:
         _set_numbers(plant, joint)
     mujoco.mj_setConst(plant, mujoco.MjData(plant))
     return plant
+
+
+def _add_coupling(spec: mujoco.MjSpec, bodies: dict, model: Model, coupling: Coupling) -> None:
+    """Add the constraint of a coupling."""
+    equality = spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT)
+    equality.name1, equality.name2 = coupling.joint, coupling.other or ''
+    polynomial = np.zeros(LARGEST_POLYNOMIAL)
+    polynomial[: len(coupling.polynomial)] = coupling.polynomial
+    equality.data[:LARGEST_POLYNOMIAL] = polynomial
+
+
+def _add_closure(spec: mujoco.MjSpec, bodies: dict, model: Model, closure: LoopClosure) -> None:
+    """Add the constraints of a closure, between sites; ModelError names one that MuJoCo lacks."""
+    if closure.kind not in EQUALITIES:
+        raise ModelError(f'loop {closure.name!r}: MuJoCo has no {closure.kind} constraint; state point or revolute')
+    if closure.stiffness or closure.damping:
+        raise ModelError(f'loop {closure.name!r}: MuJoCo has no spring or damper of a closure')
+    second = characteristic_length(model.arrays)
+    for height in (0.0, second) if closure.kind == 'revolute' else (0.0,):
+        equality = spec.add_equality(type=EQUALITIES[closure.kind], objtype=mujoco.mjtObj.mjOBJ_SITE)
+        along = np.eye(4)
+        along[2, 3] = height
+        equality.name1, equality.name2 = (
+            _add_site(bodies, model, f'loop {closure.name} {end} {height:g}', link or model.link_names[0], pose @ along)
+            for end, link, pose in (('a', closure.link_a, closure.pose_a), ('b', closure.link_b, closure.pose_b))
+        )
+        if closure.kind == 'weld':
+            equality.data[10] = second  # torquescale
+
+
+def _add_site(bodies: dict, model: Model, name: str, link: str, pose: np.ndarray) -> str:
+    """Add a site at a pose (4, 4) in a link or frame; return its name."""
+    frame = model.frame(link)
+    rotation, origin = frame.rotation @ pose[:3, :3], frame.origin + frame.rotation @ pose[:3, 3]
+    bodies[model.link_names[frame.link]].add_site(name=name, pos=origin, quat=_quaternion(rotation))
+    return name
 
 
 def _add_surfaces(spec: mujoco.MjSpec, bodies: dict, model: Model, surfaces: Surfaces) -> None:
@@ -87,14 +131,16 @@ def _add_surfaces(spec: mujoco.MjSpec, bodies: dict, model: Model, surfaces: Sur
 def _set_numbers(plant: mujoco.MjModel, joint: Joint) -> None:
     """Set the numbers of a joint and of the body that it moves."""
     i = plant.joint(joint.name).id
-    body, q, v = plant.jnt_bodyid[i], plant.jnt_qposadr[i], plant.jnt_dofadr[i]
+    body, q, first = plant.jnt_bodyid[i], plant.jnt_qposadr[i], plant.jnt_dofadr[i]
+    v = slice(first, first + len(KINDS[joint.kind].velocities))
     mass, com, inertia = central_parameters(joint.inertia)
     moments, (x, y, _) = eigenvalues(inertia)
     axes = np.column_stack([x, y, cross(x, y)])
     plant.body_mass[body], plant.body_ipos[body] = mass, com
     plant.body_inertia[body], plant.body_iquat[body] = moments, _quaternion(axes)
     plant.dof_armature[v], plant.dof_damping[v], plant.dof_frictionloss[v] = joint.rotor, joint.viscous, joint.coulomb
-    plant.jnt_stiffness[i], plant.qpos_spring[q] = joint.stiffness, joint.rest
+    if joint.kind in WITH_SPRING:
+        plant.jnt_stiffness[i], plant.qpos_spring[q] = joint.stiffness, joint.rest
     limits = np.clip([joint.lower, joint.upper], -FARTHEST, FARTHEST)
     if np.abs(limits).min() < FARTHEST:  # False where they are unknown
         plant.jnt_limited[i], plant.jnt_range[i] = True, limits
