@@ -12,10 +12,10 @@ import numpy as np
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.closing_way import driven_torque
-from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion
+from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion, limits_of
 from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.model.model import Friction, JointLimits
+from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.described_robot import ALIGNED
 
@@ -42,7 +42,7 @@ class DrivenRobot:
         self._driven_torque = bound(
             driven_torque, then=(np.zeros((self.nv, robot.nv)), self._torque, np.zeros(self.nv))
         )
-        self.limits = JointLimits(*(column[places] for column in robot.limits))
+        self.limits = limits_of(robot.model, self.joint_names)
         self.friction = self._friction()
         self.rotor_inertia = (following.constant_G**2).T @ robot.rotor_inertia
         # a turn of a leader is no turn of its followers

@@ -1,12 +1,13 @@
 """Joints that follow the driven joints of a robot: what each way of following computes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
+from robot_dynamics_ros.model.model import JointLimits, Model
 from robot_dynamics_ros.robot import Robot
 
 
@@ -76,3 +77,17 @@ class MeasuredJoints(FollowingJoints, Protocol):
 
     def measure(self, y, positions) -> None:
         """Use the positions of a state that was checked last."""
+
+
+def limits_of(model: Model, names: Sequence[str]) -> JointLimits:
+    """Return the limits of joints of one coordinate: those of positions are by coordinate, others by velocity."""
+    of_q, of_v = (
+        {joint(k): k for k in range(count)}
+        for joint, count in (
+            (model.joint_of_coordinate, len(model.limits.lower)),
+            (model.joint_of_velocity, len(model.limits.effort)),
+        )
+    )
+    coordinates, velocities = ([places[name] for name in names] for places in (of_q, of_v))
+    lower, upper, velocity, effort = model.limits
+    return JointLimits(lower[coordinates], upper[coordinates], velocity[velocities], effort[velocities])

@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism, Solution
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
-from robot_dynamics_ros.control.arm.following_joints import Motion
+from robot_dynamics_ros.control.arm.following_joints import Motion, limits_of
 from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.errors import LoopError, SingularError
 from robot_dynamics_ros.robot import Robot
@@ -49,7 +49,7 @@ class ReachablePositions:
         self._known = [mechanism.at_home]
         self._y = mechanism.home[None]
         self._last: tuple[bytes, list[Solution]] = (b'', [])
-        lower, upper = (np.array(limit[self.places]) for limit in mechanism.robot.limits[:2])
+        lower, upper = limits_of(mechanism.robot.model, mechanism.joint_names)[:2]
         with np.errstate(over='ignore', invalid='ignore'):
             wide = ~(upper - lower <= 2.0 * WIDE)
         lower[wide], upper[wide] = -WIDE, WIDE
