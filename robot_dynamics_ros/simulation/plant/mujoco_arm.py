@@ -8,7 +8,7 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
-from robot_dynamics_ros.errors import ArgumentError, LoopError, ModelError, SingularError, UnstableError
+from robot_dynamics_ros.errors import LoopError, ModelError, SingularError, UnstableError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling, LoopClosure
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.robot import Robot
@@ -22,12 +22,12 @@ from robot_dynamics_ros.simulation.plant.surfaces import Surfaces
 
 
 class MujocoArm:
-    """An arm with one torque input per joint, or actuated joint of a mechanism with closed loops, and a fixed step.
+    """An arm with one torque input per joint, or per actuated joint of a mechanism, and a fixed step.
 
     While ``brakes`` is set, as it is at the start, the arm stands still. Motors of the MIT type add their PD about
     ``position_command`` (n, rad or m) to ``torque``; closed brakes set that to the position of the arm, torque to 0.
-    ``wrench`` is what a hand applies; closed brakes end it. ``passive_joint_names`` are the other joints of a mechanism,
-    but for those of several coordinates.
+    ``wrench`` is what a hand applies; closed brakes end it. ``passive_joint_names`` are the other joints of a
+    mechanism, but for those of several coordinates.
     """
 
     def __init__(
@@ -47,13 +47,14 @@ class MujocoArm:
         ``period`` (s) is the step; ``start`` (n, rad or m) the position after ``reset``. Masses and inertias are those
         of ``robot`` times 1 + ``mass_error``, friction times 1 + ``friction_error``. The plant has viscous, Coulomb and
         constant friction, springs and reflected rotor inertia, but no Stribeck, quadratic or load-dependent friction,
-        no coupling of motors and no gyroscopic torque of rotors. Followers of a ``DrivenRobot`` that mimic follow by soft
-        constraints; loops of a mechanism are closed after each step, see ``MujocoMechanism``. ``motors`` is the PD of motors of the MIT type, None for others. The joints of ``elastic``, made of
-        ``robot``, have springs: then positions, velocities, torques and friction are those of motors, and MuJoCo's step
-        is shorter where the stiffest mode needs that. A frame of the arm touches ``surfaces``. ``wrench`` acts at the
-        origin of the link or ``frame``, '': the last link. Raises ModelError naming a joint or loop that MuJoCo lacks,
-        UnknownNameError a frame that is none, ArgumentError for a wrong start, one behind a surface, and springs that
-        need more than ``mujoco_springs.MOST_STEPS`` a period; LoopError or SingularError for a start out of reach.
+        no coupling of motors and no gyroscopic torque of rotors. Mimic joints of a ``DrivenRobot`` follow by soft
+        constraints; the loops of a mechanism are closed after each step, see ``MujocoMechanism``. ``motors`` is the PD
+        of motors of the MIT type, None for others. The joints of ``elastic``, made of ``robot``, have springs: then
+        positions, velocities, torques and friction are those of motors, and MuJoCo's step is shorter where the stiffest
+        mode needs that. A frame of the arm touches ``surfaces``. ``wrench`` acts at the origin of the link or
+        ``frame``, '': the last link. Raises ModelError naming a joint or loop that MuJoCo lacks, UnknownNameError a
+        frame that is none, ArgumentError for a wrong start, one behind a surface, and springs that need more than
+        ``mujoco_springs.MOST_STEPS`` a period; LoopError or SingularError for a start out of reach.
         """
         tree = robot.robot if isinstance(robot, DrivenRobot) else robot
         loops, mechanism = _loops_of(robot)
@@ -67,7 +68,11 @@ class MujocoArm:
         self._passive_q = np.array([joint.qposadr[0] for joint in passive], np.intp)
         self._passive_v = np.array([joint.dofadr[0] for joint in passive], np.intp)
         start = validation.finite('start', start, (robot.nq,))
-        self._start = (robot.positions(start) if isinstance(robot, DrivenRobot) else start).copy()
+        if mechanism:
+            *_, closed = mechanism.way(mechanism.at_home, start)
+            self._start = closed.q
+        else:
+            self._start = (robot.positions(start) if isinstance(robot, DrivenRobot) else start).copy()
         v = np.concatenate([_velocities(model, joint) for joint in tree.model.joints])
         model.opt.timestep, self._steps, self._springs = period, 1, None
         # friction makes the equations stiff; the implicit integrator is stable at 1 kHz
@@ -95,7 +100,7 @@ class MujocoArm:
         mujoco.mj_setConst(self._model, self._data)  # subtree masses follow the changed ones
         self._mechanism: MujocoMechanism | None = None
         if mechanism:
-            self._mechanism = MujocoMechanism(model, self._data, tree.model, mechanism, start)
+            self._mechanism = MujocoMechanism(model, self._data, tree.model, mechanism, closed)
         else:
             self._moved = np.array([model.joint(name).qposadr[0] for name in tree.joint_names])
         if elastic is not None:
@@ -159,7 +164,7 @@ class MujocoArm:
             self._applied[:] = self._own
             self._advance(count - pushed)
             diverges = bool(self._warned.any())
-        except ArgumentError:  # a position out of all reach
+        except UnstableError:
             diverges = True
         except (LoopError, SingularError):
             self.close_brakes()
@@ -173,7 +178,7 @@ class MujocoArm:
                 torque += f', applied force {np.linalg.norm(self.wrench.in_force[3:]):.4g} N'
             mujoco.mj_resetData(self._model, self._data)
             self._data.qpos[:] = self._before
-            if self._mechanism is not None:
+            if self._mechanism is not None and closed is not None:
                 self._mechanism.solution = closed
             self.close_brakes()
             raise UnstableError(f'the motion of the arm diverges, its brakes are closed; largest torque {torque}')
@@ -213,7 +218,6 @@ class MujocoArm:
         """Joint velocities (n,) in rad/s or m/s."""
         return self._data.qvel[self._v]
 
-
     @property
     def passive_position(self) -> np.ndarray:
         """Positions of ``passive_joint_names`` in rad or m."""
@@ -231,7 +235,9 @@ def _loops_of(robot: Robot | DrivenRobot) -> tuple[Sequence[LoopClosure | Coupli
         return robot.following.robot.loops.all, robot.following
     for joint in robot.model.joints:
         if KINDS[joint.kind].coordinates > 1:
-            raise ModelError(f'joint {joint.name!r} is {joint.kind}: expected one coordinate, or closed loops around it')
+            raise ModelError(
+                f'joint {joint.name!r} is {joint.kind}: expected one coordinate, or closed loops around it'
+            )
     return (robot.couplings if isinstance(robot, DrivenRobot) else ()), None
 
 

@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism, Solution
+from robot_dynamics_ros.errors import UnstableError
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Model
 
@@ -21,6 +22,8 @@ mechanisms in 50 states each; 1e-12 leaves 6e-12 (2026-11-30).
 """
 TOLERANCE = 1e-15
 """Of MuJoCo's solver, which ends within 3 steps: with its default of 1e-8 it leaves 1e-5 of an acceleration."""
+FARTHEST = 0.5
+"""rad, m: a step of an actuated joint beyond it is a motion that diverges."""
 ISLANDS = getattr(mujoco.mjtDisableBit, 'mjDSBL_ISLAND', 0)
 """Of MuJoCo from 3.4 on, which copies the constraints of each island before they are changed here."""
 
@@ -36,22 +39,17 @@ class MujocoMechanism:
         The joints of the plant.
     mechanism : ClosedMechanism
         How its joints follow.
-    start : array_like, (m,)
-        Position of the actuated joints after ``reset``, rad or m.
+    start : Solution
+        Position after ``reset``.
 
     Attributes
     ----------
     solution : Solution
         Where the loops were closed last.
-
-    Raises
-    ------
-    LoopError, SingularError
-        Naming a loop that cannot be closed at ``start``.
     """
 
     def __init__(
-        self, model: mujoco.MjModel, data: mujoco.MjData, tree: Model, mechanism: ClosedMechanism, start: np.ndarray
+        self, model: mujoco.MjModel, data: mujoco.MjData, tree: Model, mechanism: ClosedMechanism, start: Solution
     ):
         model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
         model.opt.solver = mujoco.mjtSolver.mjSOL_NEWTON
@@ -76,7 +74,7 @@ class MujocoMechanism:
         self._q = np.array([joint.qposadr[0] for joint in actuated])
         self._v = np.array([joint.dofadr[0] for joint in actuated])
         self._MG = np.zeros((len(self._v), model.nv))
-        *_, self._start = mechanism.way(mechanism.at_home, np.asarray(start, float))
+        self._start = start
         self.reset()
 
     def reset(self) -> None:
@@ -90,8 +88,8 @@ class MujocoMechanism:
     def step(self) -> None:
         """Simulate one step of MuJoCo.
 
-        LoopError, SingularError or ArgumentError names a loop that does not close afterwards, or a position that is
-        too far away; the plant stays where it is.
+        LoopError or SingularError names a loop that does not close afterwards, UnstableError a joint that is too fast;
+        the plant stays where it is.
         """
         model, data = self._model, self._data
         mujoco.mj_step1(model, data)
@@ -110,7 +108,11 @@ class MujocoMechanism:
             D = model.opt.timestep * self._G.T @ (model.dof_damping[:, None] * self._G)
             ydd = ydd - np.linalg.solve(self._MG @ self._G + D, D @ ydd)
         yd = data.qvel[self._v] + model.opt.timestep * ydd
-        *_, found = self._following.way(self.solution, data.qpos[self._q] + model.opt.timestep * yd)
+        change = model.opt.timestep * yd
+        if not np.abs(change).max() <= FARTHEST:
+            name = self._following.joint_names[int(np.argmax(np.abs(change)))]
+            raise UnstableError(f'joint {name!r} would move by more than {FARTHEST:g} rad or m in a step')
+        *_, found = self._following.way(self.solution, data.qpos[self._q] + change)
         self._place(found, yd)
         data.time += model.opt.timestep
 
@@ -119,9 +121,8 @@ class MujocoMechanism:
         model, data = self._model, self._data
         motion = self._following.moving([found], (), yd)
         data.qpos[self._to_q] = found.q[self._from_q]
-        data.qpos[self._q] = found.y
         rates = np.empty((model.nv, len(yd) + 2))
-        rates[self._to_v] = np.column_stack([motion.qd, motion.qdd, found.G])[self._from_v]
+        rates[self._to_v] = np.column_stack([np.asarray(motion.qd), np.asarray(motion.qdd), found.G])[self._from_v]
         for joint, q, v in self._free:
             _place_free(joint, data.qpos[q], rates[v])
         data.qvel[:], self._drift, self._G = rates[:, 0], rates[:, 1].copy(), rates[:, 2:].copy()
@@ -129,7 +130,7 @@ class MujocoMechanism:
 
 
 ORDERS = {'spherical': ((3, 0, 1, 2), (0, 1, 2)), 'free': ((0, 1, 2, 6, 3, 4, 5), (3, 4, 5, 0, 1, 2))}
-"""Our coordinates and velocities of a joint in MuJoCo's order: quaternions begin with w, linear velocities come first."""
+"""Our coordinates and velocities of a joint in MuJoCo's order: quaternions begin with w, rates with linear ones."""
 
 
 def _place_free(joint: Joint, qpos: np.ndarray, rates: np.ndarray) -> None:

@@ -67,7 +67,10 @@ def mujoco_plant(
         body = bodies[joint.link] = bodies[joint.parent].add_body(**place, explicitinertial=True, **COMPILED)
         body.add_joint(name=joint.name, type=TYPES[joint.kind], axis=joint.axis)
     for loop in loops:
-        (_add_coupling if isinstance(loop, Coupling) else _add_closure)(spec, bodies, model, loop)
+        if isinstance(loop, Coupling):
+            _add_coupling(spec, loop)
+        else:
+            _add_closure(spec, bodies, model, loop)
     if surfaces is not None:
         _add_surfaces(spec, bodies, model, surfaces)
     if site:
@@ -79,7 +82,7 @@ def mujoco_plant(
     return plant
 
 
-def _add_coupling(spec: mujoco.MjSpec, bodies: dict, model: Model, coupling: Coupling) -> None:
+def _add_coupling(spec: mujoco.MjSpec, coupling: Coupling) -> None:
     """Add the constraint of a coupling."""
     equality = spec.add_equality(type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT)
     equality.name1, equality.name2 = coupling.joint, coupling.other or ''
