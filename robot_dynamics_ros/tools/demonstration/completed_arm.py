@@ -1,12 +1,13 @@
 """The arm of a description for the demo, completed by what a simulation needs and the description lacks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import yaml
 
+from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.described_arm import check_joint_kinds, described, locked_positions, part_of
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints, with_followers
@@ -14,6 +15,7 @@ from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_arguments
 from robot_dynamics_ros.model.audit import AFFECTED, refusals
+from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.model.closed_loops.loops import check_tree
 from robot_dynamics_ros.model.limbs import limbs, tip_arguments
 from robot_dynamics_ros.robot import Robot
@@ -104,37 +106,55 @@ def completed_arm(
     if is_xacro(description):
         description = urdf_of_xacro(description, xacro_arguments(xacro_args))
     tree, couplings = described(description, loops)
-    check_tree(tree.model, 'demo')
+    if not tree.loops.actuated:
+        check_tree(tree.model, 'demo')
     if actuators:
         tree = tree.with_actuators(actuators)
     locked = with_followers(couplings, locked_positions(locked_joints))
     tree = part_of(tree if gravity is None else tree.with_gravity(gravity), locked, base_link, tip_link, gravity)
-    check_joint_kinds(tree)
-    _check_one_limb(tree)
+    if not tree.nv:
+        raise ModelError(f'{tree.name}: no joint moves')
+    if not tree.loops.actuated:
+        check_joint_kinds(tree)
+        _check_one_limb(tree)
     notes = []
     tree, corrected = _with_possible_inertias(tree)
     notes += corrected
     couplings = [it for it in couplings if {it.joint, it.other} <= set(tree.joint_names)]
-    followers = {it.joint for it in couplings}
-    driven = np.array([name not in followers for name in tree.joint_names], bool)
-    effort = np.where(tree.limits.effort > 0.0, tree.limits.effort, np.inf)
-    names = [name for name in tree.joint_names if name not in followers]
-    effort[driven] = limit = effort_limits(effort_limit, effort[driven], names)
-    assumed = assumed_rotor_inertia(tree, effort)
+    robot = _driven(tree, couplings)
+    limit = effort_limits(effort_limit, _known_effort(robot), robot.joint_names)
+    geared = robot if tree.loops.actuated else tree
+    effort = _known_effort(geared)
+    effort[[geared.joint_names.index(name) for name in robot.joint_names]] = limit
+    assumed = assumed_rotor_inertia(geared, effort)
     if assumed:
-        stated = dict(zip(tree.joint_names, tree.rotor_inertia.tolist(), strict=True))
+        stated = {joint.name: joint.rotor for joint in tree.model.joints}
         tree = tree.with_actuators({'rotor_inertia': stated | assumed})
+        robot = _driven(tree, couplings)
         notes.append(
             'rotor inertias that the description lacks, assumed for arm and model (kg m^2, kg): '
             + ', '.join(f'{name} {inertia:g}' for name, inertia in assumed.items())
         )
-    robot = DrivenRobot(tree, MimicJoints(tree, couplings)) if couplings else tree
     notes += [f'joint {it.joint!r} follows {it.other!r}' for it in couplings]
-    unlimited = [name for name, value in zip(names, limit, strict=True) if np.isinf(value)]
+    if tree.loops.actuated:
+        notes.append(f'joints with a motor, which move the others by closed loops: {", ".join(robot.joint_names)}')
+    unlimited = [name for name, value in zip(robot.joint_names, limit, strict=True) if np.isinf(value)]
     if unlimited:
         notes.append(f'joints without an effort limit: {", ".join(unlimited)}')
     whole = tree.with_loops(couplings) if couplings else tree
     return CompletedArm(robot, limit, tuple(notes), whole.to_yaml())
+
+
+def _driven(tree: Robot, couplings: Sequence[Coupling]) -> Robot | DrivenRobot:
+    """Return a robot in the coordinates of the joints that have a motor."""
+    if tree.loops.actuated:
+        return DrivenRobot(tree.with_loops([]), ClosedMechanism(tree, tree.loops.actuated))
+    return DrivenRobot(tree, MimicJoints(tree, couplings)) if couplings else tree
+
+
+def _known_effort(robot: Robot | DrivenRobot) -> np.ndarray:
+    """Return the effort limits (n,) of a robot, N m or N, inf where none is known."""
+    return np.where(robot.limits.effort > 0.0, robot.limits.effort, np.inf)
 
 
 def description_of(given: Mapping[str, str]) -> dict:
@@ -155,8 +175,6 @@ def _numbers(name: str, text: str) -> list[float]:
 
 def _check_one_limb(robot: Robot) -> None:
     """Refuse several arms, legs or fingers: ModelError says how to choose one."""
-    if not robot.nv:
-        raise ModelError(f'{robot.name}: no joint moves')
     found = limbs(robot.model)
     if len(found) > 1:
         raise ModelError(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.control.laws.impedance.impedance_proposal import (
@@ -12,7 +13,7 @@ from robot_dynamics_ros.control.laws.impedance.impedance_proposal import (
     ProposedImpedance,
     propose_impedance,
 )
-from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.demonstration.completed_arm import (
     CONTROL,
@@ -57,9 +58,12 @@ def upwards(robot: Robot | DrivenRobot) -> np.ndarray:
 def compliant_arm(description: str, **selection) -> CompliantArm:
     """Return the arm of a description whose last link is compliant.
 
-    Arguments and errors are those of ``completed_arm``; ArgumentError names a joint that cannot hold the arm anywhere.
+    Arguments and errors are those of ``completed_arm``; ArgumentError names a joint that cannot hold the arm anywhere,
+    ModelError a mechanism with closed loops.
     """
     arm = completed_arm(description, **selection)
+    if isinstance(arm.robot, DrivenRobot) and isinstance(arm.robot.following, ClosedMechanism):
+        raise ModelError(f'{arm.robot.name}: it has closed loops; a compliant tool needs an arm without')
     frame = arm.robot.link_names[-1]
     start = start_position(arm, frame)
     impedance = propose_impedance(arm.robot, frame, RATE, BANDWIDTH)

@@ -46,9 +46,12 @@ class Record:
 class Tracking:
     """The running nodes of the demo, which play motions."""
 
-    def __init__(self, client: Client, processes: Processes, parameters):
-        """Start the nodes with a parameter file and wait until all are active."""
-        self._client = client
+    def __init__(self, client: Client, processes: Processes, parameters, joint_names):
+        """Start the nodes with a parameter file and wait until all are active.
+
+        ``joint_names`` are those of the motions: in joint states they come first.
+        """
+        self._client, self._joint_names = client, list(joint_names)
         for node in NODES:
             processes.start(node, '--params-file', str(parameters))
         for node in NODES:
@@ -62,11 +65,6 @@ class Tracking:
             lambda: self._trajectories.get_subscription_count() == 2, 10.0, 'subscriptions to joint_trajectory'
         )
 
-    @property
-    def joint_names(self) -> list[str]:
-        """Joint names of the arm's joint states."""
-        return self._joint_names
-
     def play(self, motion: Motion, law: str) -> Record:
         """Reset the arm, play ``motion`` under ``law`` and return the record."""
         self._trajectories.publish(JointTrajectory())
@@ -78,7 +76,7 @@ class Tracking:
         reset = self._client.node.get_clock().now().nanoseconds
         self._client.spin_until(lambda: self._stamp > reset, 10.0, 'joint_states after the reset')
         self._client.change_state('torque_controller', Transition.TRANSITION_ACTIVATE)
-        message = motion.message(self.joint_names)
+        message = motion.message(self._joint_names)
         start = self._stamp + int(LEAD * 1e9)
         set_nanoseconds(message.header.stamp, start)
         self._samples = []
@@ -114,9 +112,9 @@ class Tracking:
 
     def _on_state(self, message: JointState) -> None:
         """Record a sample, once where the time of the arm stands still."""
-        self._joint_names = list(message.name)
         stamp = nanoseconds(message.header.stamp)
         if stamp <= self._stamp:
             return
         self._stamp = stamp
-        self._samples.append((self._stamp, np.array(message.position), np.array(message.effort)))
+        n = len(self._joint_names)
+        self._samples.append((self._stamp, np.array(message.position[:n]), np.array(message.effort[:n])))

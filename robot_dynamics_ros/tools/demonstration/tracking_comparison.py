@@ -33,7 +33,7 @@ def play_motions(output: Path, say: Callable[[str], None], arm: DemoArm | None =
     records: dict = {name: {} for name in motions}
     with Processes(output) as processes, Client('demo', processes) as client:
         say('starting simulated_arm, feedforward_node, torque_controller')
-        tracking = Tracking(client, processes, parameters)
+        tracking = Tracking(client, processes, parameters, robot.joint_names)
         for name, motion in motions.items():
             for law, label in LAWS.items():
                 say(f'{motion.name}, {motion.times[-1]:.1f} s, {label}')

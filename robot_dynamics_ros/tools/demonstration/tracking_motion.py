@@ -18,6 +18,7 @@ from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectories.trajectory_check import Motion, sampled, time_scaling
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.tools.demonstration.mechanism_reach import is_within_reach
 
 MASS_ERROR = 0.1
 """Of the plant, relative: it differs from the model, so that feedback matters."""
@@ -121,18 +122,28 @@ def slides(robot: Robot) -> np.ndarray:
 def joint_ranges(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
     """Return the middle of the range of each joint and the reach to each side of it (n,), rad or m.
 
-    A joint without limits has its middle at zero; one with a single limit beside it.
+    A joint without limits has its middle at zero; one with a single limit beside it. A mechanism that does not reach
+    all of that has its middle where its loops are closed first.
     """
     lower, upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
     largest = np.where(slides(robot), SLIDE, REACH)
     lower = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2.0 * largest, -largest))
     upper = np.where(np.isfinite(upper), upper, lower + 2.0 * largest)
-    return 0.5 * (lower + upper), np.minimum(SHARE_OF_RANGE * 0.5 * (upper - lower), largest)
+    middle = 0.5 * (lower + upper)
+    if not is_within_reach(robot, middle[None]):
+        middle = robot.neutral()
+    room = np.maximum(0.0, np.minimum(upper - middle, middle - lower))
+    return middle, np.minimum(SHARE_OF_RANGE * room, largest)
 
 
 def _motion(robot: Robot, gains: ProposedGains, middle, sides, effort, delay: float) -> TrackingMotion | None:
-    """Return the fastest motion to ``middle`` -+ ``sides`` (n) within limits, or None if gravity needs more effort."""
+    """Return the fastest motion to ``middle`` -+ ``sides`` (n) within limits.
+
+    None if gravity needs more effort, or a mechanism does not reach all of it.
+    """
     positions = np.array([middle - sides, middle + sides, middle - sides])
+    if not is_within_reach(robot, positions[:2]):
+        return None
     unit = _sampled(positions, 1.0)
     sliding = slides(robot)
     speed = np.where(np.isnan(robot.limits.velocity), np.where(sliding, SLIDING_SPEED, SPEED), robot.limits.velocity)
