@@ -8,6 +8,7 @@ followed in steps so short that none passes a singular position: the mechanism s
 """
 
 import math
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -23,11 +24,11 @@ from robot_dynamics_ros.control.arm.closing_way import (
     way_between,
 )
 from robot_dynamics_ros.control.arm.following_joints import Motion
+from robot_dynamics_ros.control.arm.loop_check import joints_between, stated_position
 from robot_dynamics_ros.control.joints.continuous_joints import TURN
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, LoopError, ModelError, SingularError
-from robot_dynamics_ros.model.closed_loops.loop_types import Coupling, LoopClosure
-from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.loop_rank import units_of_constraints, units_of_velocities
 
@@ -38,8 +39,8 @@ LONGEST = 0.02
 """Longest step of an actuated joint along the way, rad or relative to the robot's characteristic length."""
 FARTHEST = 1000
 """Most steps of a way."""
-FASTEST = 5.0
-"""rad/s, or m/s: velocity limit of a joint for which none is known."""
+FASTEST, ANY = 5.0, 1e30
+"""rad/s, or m/s: velocity limit of a joint for which none is known, and of one that is in no loop."""
 SECOND = 1e9
 
 
@@ -63,6 +64,18 @@ class Arithmetic(NamedTuple):
     fastest: np.ndarray  # (m,) rad/s, m/s
     units: np.ndarray  # (constraints,)   of residuals
     home_shares: np.ndarray  # (constraints,)
+
+
+class _OfThread(threading.local):
+    """Arrays of one thread with which it follows a way, and the solution that it found last."""
+
+    def __init__(self, mechanism: 'ClosedMechanism'):
+        nq, constraints = mechanism.robot.nq, len(mechanism.arithmetic.units)
+        self.change, self.least_share = np.zeros(constraints), np.zeros(1)
+        self.closing = tuple(np.zeros(nq + 2 * constraints) for _ in range(2))
+        home = mechanism.arithmetic.home_shares
+        self.singular_constraint = bound(singular_constraint, home, self.least_share, then=self.closing[:1])
+        self.last: Solution | None = None
 
 
 class ClosedMechanism:
@@ -115,11 +128,12 @@ class ClosedMechanism:
         self._own = slice(self.constant_couplings - m, self.constant_couplings)
         self._coordinates, self._rows = arrays.coupled[-m:, 1], slice(arrays.constraints - m, arrays.constraints)
         limits, unit = robot.limits.velocity[self.places], units_of_velocities(model)[self.places]
+        in_loop = [bool(self._loop_of(name)) for name in self.joint_names]
         self.arithmetic = Arithmetic(
             turn=np.where(robot.continuous_joints[self.places], TURN, 0.0),
             unit=unit,
             longest=LONGEST * unit,
-            fastest=np.where(np.isfinite(limits) & (limits > 0.0), limits, FASTEST),
+            fastest=np.where(in_loop, np.where(np.isfinite(limits) & (limits > 0.0), limits, FASTEST), ANY),
             units=units_of_constraints(self.held.model),
             home_shares=np.zeros(arrays.constraints),
         )
@@ -136,10 +150,11 @@ class ClosedMechanism:
         self.has_springs = bool(len(model.arrays.sprung)) or model.arrays.has_springs
         self._zero = np.zeros(arrays.constraints)
         self._bind(np.zeros(m), np.zeros(2 * m + 1))
+        self._own_of_thread = _OfThread(self)
         self._stamp: int | None = None
         self._gap = 0.0
         self._found: Solution | None = None
-        self.measured = self._last = self.at_home = self._at_home()
+        self.measured = self.at_home = self._at_home()
         self.home = self.measured.y
 
     def motion(self, y, yd=None, ydd=None) -> Motion:
@@ -150,7 +165,7 @@ class ClosedMechanism:
         y = np.asarray(y, float)
         if y.ndim > 1:
             return self._motions(y, yd, ydd)
-        found = self._last = self._at(y)
+        found = self._own_of_thread.last = self._at(y)
         if yd is None and ydd is None:
             return Motion(found.q, None, None, found.G)
         rates, accelerations = (self._of_constraints(it) for it in (yd, ydd))
@@ -219,10 +234,11 @@ class ClosedMechanism:
     def _at(self, y: np.ndarray) -> Solution:
         """Return the solution at y (m): a known one, or from the nearest known one."""
         asked = y.tolist()
-        for known in (self.measured, self._last):
+        measured, last = self.measured, self._own_of_thread.last or self.at_home
+        for known in (measured, last):
             if known.asked == asked:
                 return known
-        *_, found = self.way(min((self.measured, self._last), key=lambda it: self._distance(it.y, y)), y)
+        *_, found = self.way(min((measured, last), key=lambda it: self._distance(it.y, y)), y)
         return found
 
     def _motions(self, y: np.ndarray, yd, ydd) -> Motion:
@@ -257,23 +273,21 @@ class ClosedMechanism:
             raise ArgumentError(f'q: expected finite positions within reach, got {y.tolist()}')
         count = max(1, math.ceil(steps))
         found = begin
+        change = self._own_of_thread.change
         for k in range(1, count):
-            self._put_position(begin.y, way, k / count, self._change)
+            self._put_position(begin.y, way, k / count, change)
             found = self._closed(found.q)
             yield found
-        self._put_position(begin.y, way, 1.0, self._change)
+        self._put_position(begin.y, way, 1.0, change)
         yield self._closed(found.q)._replace(asked=y.tolist())
 
     def _bind(self, y: np.ndarray, way: np.ndarray) -> None:
         """Bind the arithmetic of ways to the arrays of this mechanism."""
         of, first, constraints = self.arithmetic, self._rows.start, len(self._zero)
-        self._change, self._least_share = np.zeros(constraints), np.zeros(1)
-        self._closing = tuple(np.zeros(self._nq + 2 * constraints) for _ in range(2))
-        closing, followers = self._closing[:1], np.zeros(len(self.followers))
+        closing, followers = (np.zeros(self._nq + 2 * constraints),), np.zeros(len(self.followers))
         self._write_way = bound(way_between, of.turn, of.longest, then=(y, y, way))
-        self._put_position = bound(put_position, first, then=(y, way, 1.0, self._change))
+        self._put_position = bound(put_position, first, then=(y, way, 1.0, np.zeros(constraints)))
         self._open_constraint = bound(open_constraint, of.units, then=closing)
-        self._singular_constraint = bound(singular_constraint, of.home_shares, self._least_share, then=closing)
         self._fast_joint = bound(fast_joint, of.turn, of.unit, of.fastest, then=(y, y, 1.0))
         of_followers = self._follower_coordinates, self._follower_turn, float(self._tolerance)
         self._follower_off = bound(follower_off, *of_followers, then=(np.zeros(self._nq), followers))
@@ -285,12 +299,13 @@ class ClosedMechanism:
         return way
 
     def _closed(self, q: np.ndarray) -> Solution:
-        """Return the solution near the position q (nq) of another one at the actuated joints of ``_change``."""
-        y, worst = self._change[self._rows].copy(), 0
+        """Return the solution near the position q (nq) of another one at the actuated joints of the thread's change."""
+        own = self._own_of_thread
+        y, worst = own.change[self._rows].copy(), 0
         for count in range(1, MOST_STEPS + 1):
-            closing = self._closing[count % 2]
+            closing = own.closing[count % 2]
             try:
-                self.held.closing_step(q, self._change, out=closing)
+                self.held.closing_step(q, own.change, out=closing)
             except DynamicsError:
                 break
             q = closing[: self._nq]
@@ -303,7 +318,8 @@ class ClosedMechanism:
 
     def _solution(self, y: np.ndarray, closing: np.ndarray, steps: int) -> Solution:
         """Return the solution of a closing step; SingularError where the actuated joints do not fix the others."""
-        worst = self._singular_constraint(closing)
+        own = self._own_of_thread
+        worst = own.singular_constraint(closing)
         if worst >= 0:
             raise SingularError(
                 f'{self.name_of(worst)}: the mechanism is at a singular position, or near it, with {self._said(y)}: '
@@ -311,15 +327,13 @@ class ClosedMechanism:
             )
         q = closing[: self._nq].copy()
         motion = self.held.driven_motion(q, self._zero, self._zero)
-        return Solution(y.tolist(), y, q, motion[self._own].T, math.sqrt(self._least_share[0]), steps)
+        return Solution(y.tolist(), y, q, motion[self._own].T, math.sqrt(own.least_share[0]), steps)
 
     def _at_home(self) -> Solution:
         """Return the solution at the positions near which the loops are closed."""
-        robot, near = self.robot, self.robot.neutral()
-        for joint, position in robot.loops.near.items():
-            near[[robot.model.joint_of_coordinate(k) for k in range(robot.nq)].index(joint)] = position
+        robot = self.robot
         try:
-            q = robot.close_loops(near).q
+            q = robot.close_loops(stated_position(robot)).q
         except LoopError as error:
             raise ModelError(f'{robot.name}: {error}; state positions near which its loops are closed (near)') from None
         mobility = int(robot.mobility(q))
@@ -356,9 +370,11 @@ class ClosedMechanism:
         return float(self._way_between(y, to)[-1])
 
     def name_of(self, constraint: int) -> str:
-        """Return the name of a constraint, or of the loop that its actuated joint is in."""
+        """Return the name of a constraint, or of the loop that its actuated joint is in, if there is one."""
         own = constraint - self._rows.start
-        return self._loop_of(self.joint_names[own]) if own >= 0 else self.held.model.loops.constraint_names[constraint]
+        if own < 0:
+            return self.held.model.loops.constraint_names[constraint]
+        return self._loop_of(self.joint_names[own]) or f'joint {self.joint_names[own]!r}'
 
     def _said(self, y: np.ndarray) -> str:
         return ', '.join(f'{name!r} at {value:.4g}' for name, value in zip(self.joint_names, y, strict=True))
@@ -367,7 +383,7 @@ class ClosedMechanism:
         """Return the name of a loop that ``joint`` is in, '' where it is in none."""
         model = self.robot.model
         for closure in model.loops.closures:
-            if joint in _joints_of(model, closure):
+            if joint in joints_between(self.robot, str(closure.link_a), str(closure.link_b)):
                 return f'loop {closure.name!r}'
         for coupling in model.loops.couplings:
             if joint in (coupling.joint, coupling.other):
@@ -387,14 +403,3 @@ def _held(robot: Robot, actuated: Sequence[str]) -> Robot:
             )
     constant = [Coupling(name, None, (0.0,)) for name in actuated]
     return robot.with_loops([*loops.all, *constant], loops.gain, loops.tolerance)
-
-
-def _joints_of(model: Model, closure: LoopClosure) -> set[str]:
-    """Return the joints between both links of a closure."""
-    arrays, joints = model.arrays, set()
-    ends = [model.frame(str(link)).link for link in (closure.link_a, closure.link_b)]
-    while ends[0] != ends[1]:
-        side = 0 if ends[0] > ends[1] else 1
-        joints.add(model.joint_names[ends[side] - 1])
-        ends[side] = int(arrays.parent[ends[side]])
-    return joints

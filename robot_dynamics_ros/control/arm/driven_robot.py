@@ -5,6 +5,7 @@ Mimic joints follow their leaders (``mimic_joints``), the joints of a mechanism 
 (Featherstone 2008, section 3.2): followers count with their mass.
 """
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -203,20 +204,26 @@ class DrivenRobot:
         return Friction(**columns)
 
 
-def in_driven_joints(robot: Robot) -> Robot | DrivenRobot:
+def in_driven_joints(robot: Robot, tolerance: float = math.inf) -> Robot | DrivenRobot:
     """Return a robot in the coordinates of its driven joints, where joints follow others or close loops.
 
-    ModelError for closed loops of which nothing says which joints have a motor.
+    ``tolerance`` (rad, m) is that of ``ClosedMechanism``. ModelError for closed loops of which nothing says which
+    joints have a motor.
     """
     loops, tree = robot.loops, robot.with_loops([])
-    if loops.actuated:
-        return DrivenRobot(tree, ClosedMechanism(robot, loops.actuated))
-    if loops.closures:
+    following = [coupling.joint for coupling in loops.couplings]
+    is_linear = not any(any(coupling.polynomial[2:]) for coupling in loops.couplings)
+    if not loops.closures and is_linear:
+        return DrivenRobot(tree, MimicJoints(tree, loops.couplings)) if following else robot
+    actuated = loops.actuated
+    if not loops.closures and not actuated:
+        actuated = tuple(name for name in robot.joint_names if name not in following)
+    if not actuated:
         raise ModelError(
             f'{robot.name}: it has closed loops ({loops.constraint_names[0]}), and nothing says which of its joints '
             f'have a motor: state actuated with its loops; its joints are {", ".join(robot.joint_names)}'
         )
-    return DrivenRobot(tree, MimicJoints(tree, loops.couplings)) if loops.couplings else robot
+    return DrivenRobot(tree, ClosedMechanism(robot, actuated, tolerance))
 
 
 def _reduced(motion: Motion, tau: np.ndarray) -> np.ndarray:

@@ -37,7 +37,7 @@ def loop_rows(robot: Robot) -> Iterator[LoopRow]:
     ends = np.cumsum(counts)
     openings = [float(errors[end - count : end].max()) for end, count in zip(ends, counts, strict=True)]
     for c, closure in enumerate(loops.closures):
-        joints = _joints_between(robot, str(closure.link_a), str(closure.link_b))
+        joints = joints_between(robot, str(closure.link_a), str(closure.link_b))
         links = str(closure.link_a), str(closure.link_b)
         yield LoopRow(
             closure.name, closure.kind, links, counts[c], openings[c], joints, _driven(joints, loops.actuated)
@@ -131,7 +131,7 @@ def _errors(robot: Robot) -> np.ndarray:
         return np.full(robot.model.arrays.constraints, np.nan)
 
 
-def _joints_between(robot: Robot, a: str, b: str) -> tuple[str, ...]:
+def joints_between(robot: Robot, a: str, b: str) -> tuple[str, ...]:
     """Return the joints between two links or frames, in the order of the robot."""
     arrays = robot.model.arrays
     ends = [robot.model.frame(link).link for link in (a, b)]

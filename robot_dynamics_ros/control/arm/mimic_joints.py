@@ -5,6 +5,7 @@ are constant. Where positions of followers are measured, c is what they differ f
 is measured follows no other joint; until it was measured it is where its coupling says.
 """
 
+import threading
 from collections.abc import Iterable, Mapping
 
 import numpy as np
@@ -14,6 +15,13 @@ from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.robot import Robot
+
+
+class _OfThread(threading.local):
+    """Arrays of one thread for a single state."""
+
+    def __init__(self, n: int):
+        self.state = np.zeros((3, n))
 
 
 class MimicJoints:
@@ -51,7 +59,8 @@ class MimicJoints:
     mechanism: Robot | None = None
 
     def __init__(self, robot: Robot, couplings: Iterable[Coupling], measured: Mapping[str, float] | None = None):
-        self.couplings, self.stated = tuple(couplings), dict(measured or {})
+        self.couplings = tuple(couplings)
+        self.stated: Mapping[str, float] = dict(measured or {})
         names = robot.joint_names
         if robot.model.motor_coupling and self.couplings:
             motor = robot.model.joint_of_velocity(robot.model.motor_coupling[0][0])
@@ -74,10 +83,10 @@ class MimicJoints:
         self.constant_G[np.arange(robot.nv), self._leader] = self._slope
         self.alone = (self.constant_G != 0.0).sum(axis=0) == 1
         self.home = np.zeros(len(self.places))
-        self._state = np.zeros((3, robot.nv))
+        self._own = _OfThread(robot.nv)
 
     def motion(self, y, yd=None, ydd=None) -> Motion:
-        """Return G y + c, and of the motion G yd and G ydd, None where these are; single ones are in buffers."""
+        """Return G y + c, and G yd and G ydd, None where these are; those of single states are arrays of the thread."""
         return Motion(
             self._full(0, y, self._offset),
             None if yd is None else self._full(1, yd),
@@ -126,7 +135,7 @@ class MimicJoints:
         y = np.asarray(y, float)
         if y.ndim > 1:
             return y[..., self._leader] * self._slope + offset
-        full = np.take(y, self._leader, out=self._state[buffer], mode='clip')
+        full = np.take(y, self._leader, out=self._own.state[buffer], mode='clip')
         full *= self._slope
         full += offset
         return full

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.described_arm import (
     FROM,
     MEASURED,
@@ -15,7 +14,7 @@ from robot_dynamics_ros.control.arm.described_arm import (
     part_of,
     stated_gravity,
 )
-from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
 from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
 from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints, with_followers
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
@@ -85,26 +84,17 @@ def _following(
 
 def _mechanism(node, robot: Robot, measured: Sequence[str]) -> DrivenRobot:
     """Return ``robot``, which has closed loops, in the coordinates of its actuated joints, and log them."""
-    loops, actuated = robot.loops, robot.loops.actuated
-    if not loops.closures and not actuated:
-        following = [coupling.joint for coupling in loops.couplings]
-        actuated = tuple(name for name in robot.joint_names if name not in following)
-    if not actuated:
-        raise ModelError(
-            f'{robot.name}: it has closed loops ({loops.constraint_names[0]}), and nothing says which of its joints '
-            f'have a motor: state actuated with its loops; its joints are {", ".join(robot.joint_names)}'
-        )
     for joint in measured:
         raise ArgumentError(f'locked_joints: joint {joint!r} is {MEASURED!r}, which closed loops do not allow')
-    mechanism = ClosedMechanism(robot, actuated, node.value('loop_tolerance') if node.reads_joint_states else 0.0)
-    start = ', '.join(f'{name!r} {y:.4g}' for name, y in zip(mechanism.joint_names, mechanism.home, strict=True))
+    driven = in_driven_joints(robot, node.value('loop_tolerance') if node.reads_joint_states else math.inf)
+    start = ', '.join(f'{name!r} {y:.4g}' for name, y in zip(driven.joint_names, driven.neutral(), strict=True))
     node.robot_log.info(
         f'{robot.name}: actuated joints, to which torques belong, and where the loops were closed first, rad or m: '
-        f'{start}; they fix {len(mechanism.followers)} others'
+        f'{start}; they fix {len(driven.followers)} others'
     )
     if node.reads_joint_states:
-        node.locked_joints = LockedJoints(robot, {}, mechanism.joint_names, 0.0)
-    return DrivenRobot(robot.with_loops([]), mechanism)
+        node.locked_joints = LockedJoints(robot, {}, driven.joint_names, 0.0)
+    return driven
 
 
 def where_measured(stated: float) -> str:

@@ -1,5 +1,6 @@
 """Mechanisms with closed loops in the coordinates of their actuated joints: torques, ways, and what is refused."""
 
+import threading
 from dataclasses import replace
 from functools import cache
 
@@ -403,3 +404,28 @@ def test_robots_whose_loops_differ_are_not_the_same():
     )
     assert same_robot(one, same) and one.digest == same.digest
     assert not same_robot(one, changed) and one.digest != changed.digest
+
+
+def test_threads_follow_their_own_ways():
+    """Services and trajectories are computed while states of the arm come."""
+    robot = closed('palletizer')
+    home, wrong = robot.following.home, []
+    near, far = home + 0.01, np.add(home, (1.0, -0.3, 0.3, 2.0))
+    expected = robot.gravity_torque(near)
+    of_batch = robot.gravity_torque(np.tile(far, (3, 1)))
+
+    def batches():
+        for _ in range(60):
+            if np.abs(robot.gravity_torque(np.tile(far, (3, 1))) - of_batch).max() > 1e-7:
+                wrong.append('batch')
+
+    thread = threading.Thread(target=batches)
+    thread.start()
+    k = 0
+    while thread.is_alive() or k < 100:
+        k += 1
+        seen(robot, near + 1e-9 * (k % 5), 0.002 * k)
+        if np.abs(robot.gravity_torque(near) - expected).max() > 1e-7:
+            wrong.append('state')
+    thread.join()
+    assert not wrong
