@@ -3,6 +3,7 @@
 import sys
 
 from support.robots.cut_four_bar import cut_four_bar
+from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED
 
 import pytest
 
@@ -75,6 +76,18 @@ def test_a_program_names_link_and_reference_frame(text, program):
     assert export_c.program(text) == program
 
 
+def test_driven_joints_of_a_mechanism(command, tmp_path, capsys):
+    mechanism, robot = MECHANISMS['palletizer'], MECHANISMS['palletizer'].robot
+    near = dict(zip(robot.joint_names, map(float, mechanism.q), strict=True))
+    path = tmp_path / 'palletizer.yaml'
+    path.write_text(robot.with_loops(mechanism.loops, actuated=PALLETIZER_ACTUATED, near=near).to_yaml())
+    command(path, tmp_path / 'new', '--driven')
+    assert len(capsys.readouterr().out.splitlines()) == 3
+    header = (tmp_path / 'new' / 'palletizer_dynamics.h').read_text()
+    assert 'PALLETIZER_DRIVEN = 4' in header and 'bool palletizer_driven_inverse_dynamics(' in header
+    assert 'bool palletizer_measure(const double y[4], double time, palletizer_memory *memory);' in header
+
+
 @pytest.mark.parametrize(
     ('arguments', 'said'),
     [
@@ -84,6 +97,7 @@ def test_a_program_names_link_and_reference_frame(text, program):
         ),
         (['aubo_i6', 'new'], "robot_dynamics_export_c: .*'aubo_i6' is not part of the package"),
         (['missing.urdf', 'new'], 'robot_dynamics_export_c: .*missing.urdf'),
+        (['aubo_i5', 'new', '--driven'], 'robot_dynamics_export_c: --driven: no joint of aubo_i5 follows another'),
         (['aubo_i5', 'file'], 'robot_dynamics_export_c: .*file'),
     ],
 )
