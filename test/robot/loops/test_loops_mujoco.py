@@ -3,7 +3,6 @@
 Its constraints are (M + J' R^-1 J) qdd = tau - h + J' R^-1 aref, with its own J, R and aref.
 """
 
-from functools import cache
 from pathlib import Path
 
 from support.robots import random_trees as trees
@@ -13,21 +12,17 @@ from support.twins.naive import places
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Robot
 
 mujoco = pytest.importorskip('mujoco', reason='the outside source, MuJoCo, is not installed')
 
+from support.robots.mechanisms_in_mujoco import data_of, plant_of  # noqa: E402 - imports MuJoCo
+
 NAMES = [name for name in MECHANISMS if name not in ('four-bar, planar_point', 'parallelogram', 'gears')]
 NAME = pytest.mark.parametrize('name', NAMES)
 TOLERANCE = 1e-9
 EXAMPLES = Path(__file__).parents[3] / 'examples' / 'mechanisms'
-
-
-@cache
-def plant_of(name):
-    return mujoco.MjModel.from_xml_string(mjcf_of(MECHANISMS[name]))
 
 
 def case(name, seed):
@@ -36,27 +31,6 @@ def case(name, seed):
     q, qd, tau = mechanism.state(seed)
     data, T = data_of(plant, mechanism.joints, q - home(mechanism, np.zeros(len(q))), qd, tau)
     return mechanism, (q, qd, tau), plant, data, T
-
-
-def data_of(plant, joints, q, qd, tau):
-    """Return MuJoCo's data at a state of these joints, and T (nv, nv) with qvel = T qd."""
-    data, T = mujoco.MjData(plant), np.zeros((plant.nv, plant.nv))
-    for joint, (of_q, of_v) in zip(joints, places(joints), strict=True):
-        number = mujoco.mj_name2id(plant, mujoco.mjtObj.mjOBJ_JOINT, joint.name)
-        at, v = plant.jnt_qposadr[number], plant.jnt_dofadr[number]
-        own, width = q[of_q], of_v.stop - of_v.start
-        T[v : v + width, of_v] = np.eye(width)
-        if joint.kind == 'free':
-            R = Rotation.from_quat(own[3:]).as_matrix()
-            T[v : v + 6, of_v] = np.block([[np.zeros((3, 3)), R], [np.eye(3), np.zeros((3, 3))]])
-            data.qpos[at : at + 7] = [*own[:3], own[6], *own[3:6]]
-        elif joint.kind == 'spherical':
-            data.qpos[at : at + 4] = [own[3], *own[:3]]
-        else:
-            data.qpos[at] = own[0]
-    data.qvel, data.qfrc_applied = T @ qd, T @ tau
-    mujoco.mj_forward(plant, data)
-    return data, T
 
 
 @NAME
