@@ -45,6 +45,8 @@ OPERATIONAL = (  # not of every robot: test_operational_space.py
 OF_LOOPS = (  # test_closed_loops.py
     'closure_torque',
     'constraint_forces',
+    'closing_step',  # and the next: control/arm/test_closed_mechanism.py
+    'driven_motion',
     'impact',
     'loop_accelerations',
     'loop_errors',

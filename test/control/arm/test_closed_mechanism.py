@@ -196,6 +196,19 @@ def test_friction_of_other_joints_counts_where_the_arm_was_measured():
     np.testing.assert_array_equal(rubbing.friction.viscous, viscous[rubbing.following.places])
 
 
+@NAMES
+def test_steps_and_motions_of_all_joints_are_written_where_asked(name):
+    held, (y, _, _) = arm(name).following.held, next(states(name))
+    q, rates = arm(name).positions(y), np.zeros(held.model.arrays.constraints)
+    for quantity, vectors in (('closing_step', (q, rates)), ('driven_motion', (q, rates + 0.1, rates - 0.2))):
+        expected = getattr(held, quantity)(*vectors)
+        out = np.full(expected.shape, np.nan)
+        assert getattr(held, quantity)(*vectors, out=out) is out
+        np.testing.assert_array_equal(out, expected)
+        batch = getattr(held, quantity)(*(np.tile(it, (3, 1)) for it in vectors))
+        np.testing.assert_array_equal(batch, np.broadcast_to(expected, batch.shape))
+
+
 # Ways
 
 

@@ -40,6 +40,8 @@ def test_lost_time_is_made_up_while_the_arm_rests(monkeypatch, arm, speed, regai
         brakes=False,
         position=numbers,
         velocity=numbers,
+        passive_position=np.zeros(0),
+        passive_velocity=np.zeros(0),
         torque=numbers.copy(),
         motor_torque=numbers,
         step=lambda count: None,
