@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 
 from support.robots import mechanisms
-from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED, actuated, start_of
+from support.robots.mechanisms import ACTUATED, ARMS, MECHANISMS, PALLETIZER_ACTUATED, actuated, start_of
 
 import numpy as np
 import pytest
@@ -18,18 +18,6 @@ from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
 from robot_dynamics_ros.errors import DynamicsError, LoopError, ModelError, SingularError
 
-ARMS = tuple(f'arm {k} joint' for k in range(3))
-PISTONS = tuple(f'piston {k} joint' for k in range(6))
-ACTUATED = {
-    'palletizer': PALLETIZER_ACTUATED,
-    'four-bar, revolute': ('crank joint',),
-    'parallelogram': ('crank joint',),
-    'gears': ('first joint', 'free end joint'),
-    'delta': ARMS,
-    'delta of parallelograms': ARMS,
-    'Stewart platform': PISTONS,
-    'Stewart platform on a leg': PISTONS,
-}
 NAMES = pytest.mark.parametrize('name', ACTUATED)
 OF_ONE_AXIS = [name for name in ACTUATED if 'Stewart' not in name and name != 'delta']
 """Mechanisms whose joints have one coordinate each."""

@@ -364,3 +364,18 @@ MECHANISMS = {
         palletizer(), delta(), delta_of_parallelograms(), stewart(), stewart(on_a_leg=True), ladder(), cable(20),
     )
 }  # fmt: skip
+
+
+ARMS, PISTONS = (tuple(f'{name} {k} joint' for k in range(count)) for name, count in (('arm', 3), ('piston', 6)))
+ACTUATED = {
+    'palletizer': PALLETIZER_ACTUATED,
+    'four-bar, revolute': ('crank joint',),
+    'four-bar, weld': ('crank joint',),
+    'parallelogram': ('crank joint',),
+    'gears': ('first joint', 'free end joint'),
+    'delta': ARMS,
+    'delta of parallelograms': ARMS,
+    'Stewart platform': PISTONS,
+    'Stewart platform on a leg': PISTONS,
+}
+"""Joints with a motor, of mechanisms that have some."""
