@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from robot_dynamics_ros.control.arm.driven_code import write_driven_c
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.robot import Robot
@@ -48,7 +49,7 @@ def exported(options) -> list[Path]:
     robot = in_driven_joints(robot_of(options, 'couple'))
     if not isinstance(robot, DrivenRobot):
         raise ArgumentError(f'--driven: no joint of {robot.name} follows another one; leave it out')
-    return robot.export_c(options.folder)
+    return write_driven_c(robot, options.folder)
 
 
 def add_robot_options(parser: argparse.ArgumentParser, gravity: str = '--gravity') -> None:

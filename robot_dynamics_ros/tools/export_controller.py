@@ -7,7 +7,7 @@ from pathlib import Path
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
 from robot_dynamics_ros.codegen.c.library import library_source
-from robot_dynamics_ros.control.arm.driven_code import driven_library
+from robot_dynamics_ros.control.arm.driven_code import driven_library, write_driven_c
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
 from robot_dynamics_ros.control.arm.mimic_joints import with_followers
 from robot_dynamics_ros.control.laws.gain_limits import check_stated
@@ -87,7 +87,7 @@ def write_package(options) -> list[Path]:
     check_replaceable(source, library.title)
     check_replaceable(texts, name)
     if isinstance(robot, DrivenRobot):
-        exported = robot.export_c(dynamics)
+        exported = write_driven_c(robot, dynamics)
     else:
         exported = robot.export_c(dynamics, library.programs)
     return [*exported, *write_files({**source, **texts})]

@@ -9,7 +9,7 @@ followed in steps so short that none passes a singular position: the mechanism s
 
 import math
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -70,7 +70,7 @@ class _OfThread(threading.local):
     """Arrays of one thread with which it follows a way, and the solution that it found last."""
 
     def __init__(self, mechanism: 'ClosedMechanism'):
-        nq, constraints = mechanism.robot.nq, len(mechanism.arithmetic.units)
+        nq, constraints = mechanism.mechanism.nq, len(mechanism.arithmetic.units)
         self.change, self.least_share = np.zeros(constraints), np.zeros(1)
         self.closing = tuple(np.zeros(nq + 2 * constraints) for _ in range(2))
         home = mechanism.arithmetic.home_shares
@@ -92,8 +92,8 @@ class ClosedMechanism:
 
     Attributes
     ----------
-    robot : Robot
-        As given.
+    mechanism : Robot
+        The robot, with its loops.
     held : Robot
         The same with a constant coupling of each actuated joint.
     constant_couplings : int
@@ -113,13 +113,12 @@ class ClosedMechanism:
     """
 
     def __init__(self, robot: Robot, actuated: Sequence[str], tolerance: float = math.inf):
-        self.robot, self._tolerance, model = robot, tolerance, robot.model
-        self.mechanism: Robot | None = robot
+        self.mechanism, self._tolerance, model = robot, tolerance, robot.model
         names = [model.joint_of_velocity(k) for k in range(robot.nv)]
         self.places = np.array([k for k, name in enumerate(names) if name in actuated], np.intp)
         self.joint_names = tuple(names[k] for k in self.places)
         self.couplings: tuple[Coupling, ...] = ()
-        self.stated: Mapping[str, float] = {}
+        self.stated: dict[str, float] = {}
         self.held = _held(robot, self.joint_names)
         arrays = self.held.model.arrays
         m, self._nq = len(self.places), robot.nq
@@ -164,14 +163,9 @@ class ClosedMechanism:
         """
         y = np.asarray(y, float)
         if y.ndim > 1:
-            return self._motions(y, yd, ydd)
+            return self.moving([*self.along(y.reshape(-1, y.shape[-1]))], y.shape[:-1], yd, ydd)
         found = self._own_of_thread.last = self._at(y)
-        if yd is None and ydd is None:
-            return Motion(found.q, None, None, found.G)
-        rates, accelerations = (self._of_constraints(it) for it in (yd, ydd))
-        motion = self.held.driven_motion(found.q, rates, accelerations)
-        qd = None if yd is None else motion[self.constant_couplings]
-        return Motion(found.q, qd, motion[self.constant_couplings + 1], found.G)
+        return self._moved(found.q, found.G, yd, ydd)
 
     def matrix_rate(self, y, yd) -> np.ndarray:
         """Return dG/dt (..., nv, m), by the accelerations of the constraints for qd = G yd and each column of G."""
@@ -179,7 +173,7 @@ class ClosedMechanism:
 
     def rate_of(self, motion: Motion) -> np.ndarray:
         """Return dG/dt (..., nv, m) of a motion."""
-        q, zero = motion.q[..., None, :], np.zeros(self.robot.nv)
+        q, zero = motion.q[..., None, :], np.zeros(self.mechanism.nv)
         columns, qd = np.swapaxes(motion.G, -1, -2), np.asarray(motion.qd)[..., None, :]
         # dJ/dt(qd) g = (B(qd + g) - B(qd - g)) / 4,  B(u) = dJ/dt(u) u
         ahead, behind = (self.held.loop_accelerations(q, qd + sign * columns, zero) for sign in (1.0, -1.0))
@@ -191,7 +185,7 @@ class ClosedMechanism:
         """Return the torques (..., nv; N m, N) of springs and dampers, None where there are none."""
         if not self.has_springs:
             return None
-        return self.robot.spring_torque(motion.q, np.zeros(self.robot.nv) if motion.qd is None else motion.qd)
+        return self.mechanism.spring_torque(motion.q, np.zeros(self.mechanism.nv) if motion.qd is None else motion.qd)
 
     def velocities(self, yd) -> tuple[np.ndarray, np.ndarray]:
         """Return G yd (..., nv) and G (nv, m) where the arm was measured last."""
@@ -238,32 +232,34 @@ class ClosedMechanism:
         for known in (measured, last):
             if known.asked == asked:
                 return known
-        *_, found = self.way(min((measured, last), key=lambda it: self._distance(it.y, y)), y)
-        return found
+        return self._from_nearest((measured, last), y)
 
-    def _motions(self, y: np.ndarray, yd, ydd) -> Motion:
-        """Return the motions of a batch of positions (..., m)."""
-        rows, before = y.reshape(-1, y.shape[-1]), self.measured
-        found = []
+    def along(self, rows: np.ndarray) -> Iterator[Solution]:
+        """Yield the solutions at positions (count, m), one after the other, from where the arm was measured last."""
+        before = self.measured
         for row in rows:
-            *_, before = self.way(min((self.measured, before), key=lambda it: self._distance(it.y, row)), row)
-            found.append(before)
-        return self.moving(found, y.shape[:-1], yd, ydd)
+            before = self._from_nearest((self.measured, before), row)
+            yield before
+
+    def _from_nearest(self, known: Sequence[Solution], y: np.ndarray) -> Solution:
+        """Return the solution at y (m) on the way from the nearest of those that are known."""
+        *_, found = self.way(min(known, key=lambda it: float(self._way_between(it.y, y)[-1])), y)
+        return found
 
     def moving(self, found: Sequence[Solution], shape: tuple[int, ...], yd=None, ydd=None) -> Motion:
         """Return the motion of all joints at solutions, a batch of ``shape``."""
-        q = np.array([it.q for it in found]).reshape(*shape, self.robot.nq)
+        q = np.array([it.q for it in found]).reshape(*shape, self.mechanism.nq)
         G = np.array([it.G for it in found]).reshape(*shape, *self.measured.G.shape)
+        return self._moved(q, G, yd, ydd)
+
+    def _moved(self, q: np.ndarray, G: np.ndarray, yd, ydd) -> Motion:
+        """Return the motion of all joints at q (..., nq), with G there."""
         if yd is None and ydd is None:
             return Motion(q, None, None, G)
         rates, accelerations = (self._of_constraints(it) for it in (yd, ydd))
         motion = self.held.driven_motion(q, rates, accelerations)
-        return Motion(
-            q,
-            None if yd is None else motion[..., self.constant_couplings, :],
-            motion[..., self.constant_couplings + 1, :],
-            G,
-        )
+        qd = None if yd is None else motion[..., self.constant_couplings, :]
+        return Motion(q, qd, motion[..., self.constant_couplings + 1, :], G)
 
     def way(self, begin: Solution, y: np.ndarray) -> Iterator[Solution]:
         """Yield the solutions on the way from another one to y (m); errors as of ``motion`` where it ends."""
@@ -331,7 +327,7 @@ class ClosedMechanism:
 
     def _at_home(self) -> Solution:
         """Return the solution at the positions near which the loops are closed."""
-        robot = self.robot
+        robot = self.mechanism
         try:
             q = robot.close_loops(stated_position(robot)).q
         except LoopError as error:
@@ -366,9 +362,6 @@ class ClosedMechanism:
         of_all[..., self._rows] = values
         return of_all
 
-    def _distance(self, y: np.ndarray, to: np.ndarray) -> float:
-        return float(self._way_between(y, to)[-1])
-
     def name_of(self, constraint: int) -> str:
         """Return the name of a constraint, or of the loop that its actuated joint is in, if there is one."""
         own = constraint - self._rows.start
@@ -381,9 +374,9 @@ class ClosedMechanism:
 
     def _loop_of(self, joint: str) -> str:
         """Return the name of a loop that ``joint`` is in, '' where it is in none."""
-        model = self.robot.model
+        model = self.mechanism.model
         for closure in model.loops.closures:
-            if joint in joints_between(self.robot, str(closure.link_a), str(closure.link_b)):
+            if joint in joints_between(self.mechanism, str(closure.link_a), str(closure.link_b)):
                 return f'loop {closure.name!r}'
         for coupling in model.loops.couplings:
             if joint in (coupling.joint, coupling.other):

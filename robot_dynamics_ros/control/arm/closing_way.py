@@ -11,8 +11,6 @@ from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.jit.kinds import Integers, Matrix, Vector
 from robot_dynamics_ros.kernels.choices import select
 
-TO_AN_INTEGER = 6755399441055744.0
-"""1.5 * 2^52: a number plus it, minus it, is rounded to an integer."""
 CLOSED = 1e-7
 """rad, or relative to the robot's characteristic length: loops are closed where this was left before the last Newton
 step, and about its square is left after it."""
@@ -26,6 +24,13 @@ ROOM = 0.03
 """Distance of two states, in the units of joints, in which no actuated joint is too fast."""
 
 
+@kernel
+def turns_of(ahead, turn):
+    """Return the number of whole turns (rad; 0: none) in a difference ``ahead`` (rad, m), rounded to the nearest."""
+    # x + 1.5 2^52 - 1.5 2^52
+    return (ahead / select(turn > 0.0, turn, 1.0) + 6755399441055744.0) - 6755399441055744.0
+
+
 @compiled(given='begin y way')
 def way_between(turn: Vector, longest: Vector, begin: Vector, y: Vector, way: Vector) -> None:
     """Write way (2 m + 1): the end y (m; rad, m) without turns from ``begin`` (m), the difference, and a number.
@@ -37,8 +42,7 @@ def way_between(turn: Vector, longest: Vector, begin: Vector, y: Vector, way: Ve
     most, wrong = 0.0, 0.0
     for k in range(m):
         ahead = y[k] - begin[k]
-        turns = (ahead / select(turn[k] > 0.0, turn[k], 1.0) + TO_AN_INTEGER) - TO_AN_INTEGER
-        way[k] = y[k] - turns * turn[k]
+        way[k] = y[k] - turns_of(ahead, turn[k]) * turn[k]
         way[m + k] = way[k] - begin[k]
         steps = abs(way[m + k]) / longest[k]
         most = select(steps > most, steps, most)
@@ -98,8 +102,7 @@ def fast_joint(turn: Vector, unit: Vector, fastest: Vector, before: Vector, y: V
     """
     for k in range(y.shape[0]):
         ahead = y[k] - before[k]
-        turns = (ahead / select(turn[k] > 0.0, turn[k], 1.0) + TO_AN_INTEGER) - TO_AN_INTEGER
-        if abs(ahead - turns * turn[k]) > ROOM * unit[k] + 2.0 * fastest[k] * reach:
+        if abs(ahead - turns_of(ahead, turn[k]) * turn[k]) > ROOM * unit[k] + 2.0 * fastest[k] * reach:
             return k
     return -1
 

@@ -29,8 +29,7 @@ def described(description: str, loops: str = '', keeps_loops: bool = False) -> t
     """
     robot = Robot.from_description(description, mimic='couple', loops_file=loops or None)
     couplings = robot.loops.couplings
-    bent = any(any(it.polynomial[2:]) for it in couplings)
-    if robot.loops.closures or bent or (keeps_loops and urdf_of_description(description) is None):
+    if not robot.loops.are_mimic_joints or (keeps_loops and urdf_of_description(description) is None):
         return robot, ()
     return robot.with_loops([]) if couplings else robot, couplings
 

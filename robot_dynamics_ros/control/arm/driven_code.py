@@ -36,13 +36,16 @@ CALL_STEPS = 8
 
 
 def write_driven_c(robot: DrivenRobot, folder: str | Path) -> list[Path]:
-    """Write source, header and CMakeLists.txt of ``PROGRAMS``, of all joints and of driven ones; return the paths."""
+    """Write source, header and CMakeLists.txt of ``PROGRAMS``, of all joints and of driven ones; return the paths.
+
+    For closed loops the functions have a memory of the caller's. Errors are those of ``Robot.export_c``.
+    """
     following, tree = robot.following, robot.robot
     others: list = []
     if isinstance(following, ClosedMechanism):
         others.append((evaluator_of(following.held), ('closing_step', 'driven_motion')))
         if following.has_springs:
-            others.append((evaluator_of(following.robot), ('spring_torque',)))
+            others.append((evaluator_of(following.mechanism), ('spring_torque',)))
     text = _mechanism(robot, following) if isinstance(following, ClosedMechanism) else _mimic(robot, following)
     return write_c(evaluator_of(tree), robot.digest, folder, PROGRAMS, Robot, others, text)
 

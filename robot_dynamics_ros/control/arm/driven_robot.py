@@ -6,7 +6,6 @@ Mimic joints follow their leaders (``mimic_joints``), the joints of a mechanism 
 """
 
 import math
-from pathlib import Path
 
 import numpy as np
 
@@ -76,16 +75,6 @@ class DrivenRobot:
     def to_urdf(self) -> str:
         """Return the robot as URDF text, with <mimic>; ModelError for closed loops."""
         return (self.mechanism or self.robot.with_loops(self.couplings)).to_urdf()
-
-    def export_c(self, folder: str | Path) -> list[Path]:
-        """Write gravity torque and inverse dynamics of the driven joints as C99, and return the paths of the files.
-
-        For closed loops the functions have a memory of the caller's. Errors are those of ``Robot.export_c``.
-        """
-        # imported by those who export, with the code that traces
-        from robot_dynamics_ros.control.arm.driven_code import write_driven_c  # noqa: PLC0415
-
-        return write_driven_c(self, folder)
 
     def neutral(self) -> np.ndarray:
         """Return a position of the driven joints, (m,): 0, or where loops are closed nearest to it."""
@@ -212,8 +201,7 @@ def in_driven_joints(robot: Robot, tolerance: float = math.inf) -> Robot | Drive
     """
     loops, tree = robot.loops, robot.with_loops([])
     following = [coupling.joint for coupling in loops.couplings]
-    is_linear = not any(any(coupling.polynomial[2:]) for coupling in loops.couplings)
-    if not loops.closures and is_linear:
+    if loops.are_mimic_joints:
         return DrivenRobot(tree, MimicJoints(tree, loops.couplings)) if following else robot
     actuated = loops.actuated
     if not loops.closures and not actuated:

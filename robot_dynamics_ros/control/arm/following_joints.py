@@ -5,7 +5,6 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.model.model import JointLimits, Model
 from robot_dynamics_ros.robot import Robot
@@ -46,12 +45,18 @@ class FollowingJoints(Protocol):
 
     places: np.ndarray
     followers: tuple[str, ...]
-    stated: Mapping[str, float]
     couplings: tuple[Coupling, ...]
-    mechanism: Robot | None
     alone: np.ndarray
     constant_G: np.ndarray
     home: np.ndarray
+
+    @property
+    def stated(self) -> Mapping[str, float]:
+        """See above."""
+
+    @property
+    def mechanism(self) -> Robot | None:
+        """See above."""
 
     def motion(self, y, yd=None, ydd=None) -> Motion:
         """Return the motion of all joints at y (..., m), for velocities and accelerations of the driven joints."""
@@ -64,19 +69,6 @@ class FollowingJoints(Protocol):
 
     def velocities(self, yd) -> tuple[np.ndarray, np.ndarray]:
         """Return G yd (..., n) and G (n, m) where the arm was measured last."""
-
-
-class MeasuredJoints(FollowingJoints, Protocol):
-    """How all joints follow the driven ones, by joint states."""
-
-    def check(self, y, positions, stamp: int, limits: PositionLimits | None = None) -> None:
-        """Check measured positions y (m) and those of followers (rad, m; NaN: not measured) of ``stamp`` (ns).
-
-        DynamicsError names the joint or loop that is wrong. ``limits`` are those of all joints.
-        """
-
-    def measure(self, y, positions) -> None:
-        """Use the positions of a state that was checked last."""
 
 
 def limits_of(model: Model, names: Sequence[str]) -> JointLimits:

@@ -56,11 +56,11 @@ class MimicJoints:
         Zeros.
     """
 
-    mechanism: Robot | None = None
+    mechanism = None
 
     def __init__(self, robot: Robot, couplings: Iterable[Coupling], measured: Mapping[str, float] | None = None):
         self.couplings = tuple(couplings)
-        self.stated: Mapping[str, float] = dict(measured or {})
+        self.stated = dict(measured or {})
         names = robot.joint_names
         if robot.model.motor_coupling and self.couplings:
             motor = robot.model.joint_of_velocity(robot.model.motor_coupling[0][0])

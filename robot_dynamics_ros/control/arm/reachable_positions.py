@@ -49,7 +49,7 @@ class ReachablePositions:
         self._known = [mechanism.at_home]
         self._y = mechanism.home[None]
         self._last: tuple[bytes, list[Solution]] = (b'', [])
-        lower, upper = limits_of(mechanism.robot.model, mechanism.joint_names)[:2]
+        lower, upper = limits_of(mechanism.mechanism.model, mechanism.joint_names)[:2]
         with np.errstate(over='ignore', invalid='ignore'):
             wide = ~(upper - lower <= 2.0 * WIDE)
         lower[wide], upper[wide] = -WIDE, WIDE

@@ -5,6 +5,7 @@ In mid-motion nothing else than silence would be left there.
 
 import numpy as np
 
+from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectories.trajectory_check import sampled
@@ -22,29 +23,18 @@ def check_reach(trajectory: Trajectory, robot: Robot | DrivenRobot) -> None:
 
     The way begins where the arm was measured last.
     """
-    if not isinstance(robot, DrivenRobot) or robot.mechanism is None:
+    following = robot.following if isinstance(robot, DrivenRobot) else None
+    if not isinstance(following, ClosedMechanism):
         return
-    period = trajectory.segments[0][-1] - trajectory.segments[0][0] or 1.0
-    period /= SAMPLES
+    times = trajectory.segments[0]
+    period = (times[-1] - times[0] or 1.0) / SAMPLES
     motion = sampled(trajectory, period)
     step = np.abs(np.diff(motion.q, axis=0)).max(initial=0.0)
     if step > FARTHEST:
         motion = sampled(trajectory, period * FARTHEST / step)
+    reached = 0
     try:
-        robot.positions(motion.q)
+        for _ in following.along(motion.q):
+            reached += 1
     except (LoopError, SingularError) as error:
-        last = _first_lost(robot, motion.q)
-        raise ArgumentError(f'trajectory: {motion.times[last]:.3f} s: {error}') from None
-
-
-def _first_lost(robot: DrivenRobot, q: np.ndarray) -> int:
-    """Return the index of the first of the samples that is not reached from those before it."""
-    reached, lost = 0, len(q)
-    while lost - reached > 1:
-        middle = (reached + lost) // 2
-        try:
-            robot.positions(q[:middle])
-            reached = middle
-        except (LoopError, SingularError):
-            lost = middle
-    return reached
+        raise ArgumentError(f'trajectory: {motion.times[reached]:.3f} s: {error}') from None

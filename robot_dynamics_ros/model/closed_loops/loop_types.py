@@ -89,6 +89,11 @@ class Loops:
         return self.closures + self.couplings
 
     @property
+    def are_mimic_joints(self) -> bool:
+        """Whether joints follow others by multiplier and offset alone, if at all."""
+        return not self.closures and not any(any(it.polynomial[2:]) for it in self.couplings)
+
+    @property
     def constraint_names(self) -> tuple[str, ...]:
         """What each constraint belongs to: a closure, or the coupling of a joint."""
         closing = (f'loop {it.name!r}' for it in self.closures for _ in COMPONENTS[it.kind])

@@ -187,7 +187,7 @@ class StateLoop(LifecycleTask):
             return {}
         last = mechanism.measured
         return {
-            'loops, largest residual, rad or m': f'{np.abs(mechanism.robot.loop_errors(last.q)).max():.3g}',
+            'loops, largest residual, rad or m': f'{np.abs(mechanism.mechanism.loop_errors(last.q)).max():.3g}',
             'loops, Newton steps': str(last.steps),
             'loops, distance from a singular position (1: at home)': f'{last.distance:.3g}',
         }

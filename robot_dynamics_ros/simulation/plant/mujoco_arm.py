@@ -232,7 +232,7 @@ class MujocoArm:
 def _loops_of(robot: Robot | DrivenRobot) -> tuple[Sequence[LoopClosure | Coupling], ClosedMechanism | None]:
     """Return the loops of a robot, and how the joints of a mechanism follow; ModelError for what only that can have."""
     if isinstance(robot, DrivenRobot) and isinstance(robot.following, ClosedMechanism):
-        return robot.following.robot.loops.all, robot.following
+        return robot.following.mechanism.loops.all, robot.following
     for joint in robot.model.joints:
         if KINDS[joint.kind].coordinates > 1:
             raise ModelError(

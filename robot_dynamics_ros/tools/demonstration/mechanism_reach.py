@@ -21,9 +21,9 @@ def is_within_reach(robot: Robot | DrivenRobot, positions) -> bool:
     if not (isinstance(robot, DrivenRobot) and isinstance(robot.following, ClosedMechanism)):
         return True
     mechanism = robot.following
-    model, passive = mechanism.robot.model, mechanism.followers
-    coordinates = [k for k in range(mechanism.robot.nq) if model.joint_of_coordinate(k) in passive]
-    lower, upper = (limit[coordinates] for limit in mechanism.robot.limits[:2])
+    model, passive = mechanism.mechanism.model, mechanism.followers
+    coordinates = [k for k in range(mechanism.mechanism.nq) if model.joint_of_coordinate(k) in passive]
+    lower, upper = (limit[coordinates] for limit in mechanism.mechanism.limits[:2])
     before = mechanism.at_home
     with suppress(LoopError, SingularError):
         for y in positions:

@@ -43,7 +43,7 @@ def states(name: str, count: int = 5):
 
 def whole(name: str):
     """Return the robot with its loops."""
-    return arm(name).following.robot
+    return arm(name).following.mechanism
 
 
 @NAMES
@@ -348,7 +348,7 @@ def check_motion(name: str, duration: float) -> None:
         mechanism.check(y, nothing, 2_000_000 * k)
         mechanism.measure(y, nothing)
         q, tau = mechanism.measured.q, robot.gravity_torque(y)
-        assert np.abs(mechanism.robot.loop_errors(q)).max() < 1e-9, k
+        assert np.abs(mechanism.mechanism.loop_errors(q)).max() < 1e-9, k
         if before is not None:
             # the fastest joint moves 0.006 rad between two states, and passive ones by G
             assert np.abs(q - before).max() < 0.05, k

@@ -99,7 +99,7 @@ def test_loops_stay_closed_in_ten_seconds_and_energy_changes_with_the_step(name)
     robot = mechanism(name)
     home, changes = robot.neutral(), []
     g, K = robot.gravity_torque(home), 400.0 * np.diag(robot.mass_matrix(home))
-    whole = robot.following.robot
+    whole = robot.following.mechanism
     for step, seconds in ((1e-3, 10.0), (2.5e-4, 2.0)):
         arm, energies = plant(robot, step), []
         put(arm, robot, home, np.full(robot.nv, 0.3))
@@ -218,7 +218,7 @@ def test_where_a_mechanism_cannot_go_on_the_brakes_close_and_the_loop_is_named()
             arm.torque[:] = robot.gravity_torque(arm.position) + 2.0
             arm.step()
     assert arm.brakes and not arm.velocity.any()
-    assert np.abs(robot.following.robot.loop_errors(robot.positions(arm.position))).max() < 1e-9
+    assert np.abs(robot.following.mechanism.loop_errors(robot.positions(arm.position))).max() < 1e-9
     arm.reset()
     arm.brakes = False
     arm.step(10)

@@ -15,7 +15,7 @@ import numpy as np
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
 from robot_dynamics_ros.codegen.c.library import library_source
-from robot_dynamics_ros.control.arm.driven_code import driven_library
+from robot_dynamics_ros.control.arm.driven_code import driven_library, write_driven_c
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.robot.export.c_library_export import controller_library
 
@@ -85,7 +85,7 @@ def exported(robot: Robot | DrivenRobot, name: str, frame_law: FrameLawCode | No
         if target:
             driven = isinstance(robot, DrivenRobot)
             library = driven_library(robot) if driven else controller_library(robot, frame_law)
-            _, dynamics, _ = robot.export_c(sources) if driven else robot.export_c(sources, library.programs)
+            _, dynamics, _ = write_driven_c(robot, sources) if driven else robot.export_c(sources, library.programs)
             source = sources / f'{library.title}.c'
             source.write_text(library_source(library))
             linked(target, source, dynamics)
