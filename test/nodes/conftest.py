@@ -10,11 +10,10 @@ from support.nodes import graph as ros
 from support.nodes import participants
 from support.nodes.feedforward import CONTROLLER, NAMES
 from support.nodes.feedforward import NODE as FEEDFORWARD
+from support.nodes.nodes_here import nodes_here
 from support.nodes.payload_gravity_followers import Process
 
 import pytest
-import rclpy
-from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.nodes.process import hot_path
 
@@ -122,19 +121,11 @@ def other_process():
 @pytest.fixture
 def configured():
     """Configured nodes: a function of their class and parameters."""
-    context, nodes = rclpy.Context(), []
-    context.init(args=ros.AUBO_I5)
+    with nodes_here(ros.AUBO_I5) as make:
 
-    def make(kind, **values):
-        overrides = [Parameter(name, value=value) for name, value in values.items()]
-        nodes.append(kind(context=context, parameter_overrides=overrides))
-        nodes[-1].get_logger().set_level(rclpy.logging.LoggingSeverity.FATAL)
-        nodes[-1].trigger_configure()
-        return nodes[-1]
+        def made(kind, **values):
+            node = make(kind, **values)
+            node.trigger_configure()
+            return node
 
-    yield make
-    for node in nodes:
-        if node.active:
-            node.trigger_deactivate()
-        node.destroy_node()
-    context.try_shutdown()
+        yield made

@@ -3,12 +3,11 @@
 from dataclasses import replace
 
 from support.nodes import graph as ros
+from support.nodes.nodes_here import nodes_here
 from support.robots.simulated_robots import closed, four_bar
 
 import numpy as np
 import pytest
-import rclpy
-from rclpy.parameter import Parameter
 
 from robot_dynamics_interfaces.srv import (
     CheckTrajectory,
@@ -42,22 +41,10 @@ def path(tmp_path_factory):
 @pytest.fixture
 def make():
     """Return a function that makes a node of this process, not configured; all are destroyed afterwards."""
-    context, nodes = rclpy.Context(), []
-    context.init()
-
-    def made(name, **values):
-        values = {'autostart': False, 'gravity': list(GRAVITY), **values}
-        parameters = [Parameter(key, value=value) for key, value in values.items()]
-        nodes.append(NODES[name](parameter_overrides=parameters, context=context))
-        nodes[-1].get_logger().set_level(rclpy.logging.LoggingSeverity.FATAL)
-        return nodes[-1]
-
-    yield made
-    for node in nodes:
-        if node.active:
-            node.trigger_deactivate()
-        node.destroy_node()
-    context.try_shutdown()
+    with nodes_here() as make_of_kind:
+        yield lambda name, **values: make_of_kind(
+            NODES[name], **{'autostart': False, 'gravity': list(GRAVITY), **values}
+        )
 
 
 @pytest.fixture

@@ -1,12 +1,11 @@
 """A palletizer in the nodes: torques, limits and services are those of its actuated joints, and errors name a loop."""
 
 from support.nodes import graph as ros
+from support.nodes.nodes_here import nodes_here
 from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED, actuated
 
 import numpy as np
 import pytest
-import rclpy
-from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.srv import GetForwardDynamics, GetInverseDynamics, GetMassMatrix, SetPayload
@@ -44,23 +43,15 @@ def graph(file_graph, path):
 @pytest.fixture
 def make(path):
     """Return a function that makes a node of this process with the palletizer; all are destroyed afterwards."""
-    context, nodes = rclpy.Context(), []
-    context.init()
+    given = {'autostart': False, 'model': path, 'effort_limit': [np.inf], 'await_payload_gravity': False}
+    with nodes_here() as make_of_kind:
 
-    def made(name, **values):
-        values = {'autostart': False, 'model': path, 'effort_limit': [np.inf], 'await_payload_gravity': False, **values}
-        parameters = [Parameter(key, value=value) for key, value in values.items()]
-        nodes.append(NODES[name](parameter_overrides=parameters, context=context))
-        nodes[-1].get_logger().set_level(rclpy.logging.LoggingSeverity.FATAL)
-        nodes[-1].start()
-        return nodes[-1]
+        def made(name, **values):
+            node = make_of_kind(NODES[name], **{**given, **values})
+            node.start()
+            return node
 
-    yield made
-    for node in nodes:
-        if node.active:
-            node.trigger_deactivate()
-        node.destroy_node()
-    context.try_shutdown()
+        yield made
 
 
 def state(names, positions, stamp, velocities=()):
