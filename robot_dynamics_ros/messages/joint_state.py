@@ -100,6 +100,10 @@ class JointStateInput:
         """Return 1 for each optional joint that messages laid out like ``buffer`` name, else 0 (m)."""
         return np.array([name in buffer.message.name for name in self._optional], np.int64)
 
+    def optional_alone(self) -> set[str]:
+        """Return the optional joints that have come in messages without joints of the robot."""
+        return {self._optional[k] for it in tuple(self._others) for k in np.flatnonzero(it.present)}
+
     def places_in(self, buffer: JointStateBuffer) -> np.ndarray:
         """Return the places of the joints in the layout of ``buffer``; DynamicsError as in ``receive``."""
         return places_of(self._joint_names, buffer.message.name)
@@ -173,17 +177,17 @@ class StateInput(MeasuredState):
         limits: PositionLimits | None = None,
         locked: LockedJoints | None = None,
         velocities: VelocityCheck | None = None,
-        all_limits: PositionLimits | None = None,
+        follower_limits: PositionLimits | None = None,
     ):
         """Read the joints ``joint_names``, within ``limits``, and their efforts, too, if ``effort``.
 
-        ``driven`` gets the positions of its followers in states that have them, within ``all_limits``, those of its
-        tree of joints. ``locked`` says whether joints are where they are locked, by any message that has them,
-        ``velocities`` whether velocities may be right.
+        ``driven`` gets the positions of its followers in states that have them, within ``follower_limits``. ``locked``
+        says whether joints are where they are locked, by any message that has them, ``velocities`` whether velocities
+        may be right.
         """
         self.velocities = velocities
         self._driven, self._locked = driven, locked if locked and locked.names else None
-        self._all_limits = all_limits
+        self._follower_limits = follower_limits
         followers = driven.followers if driven else ()
         fields = ('position', 'velocity', 'effort')[: 3 if effort else 2]
         self._all = 2 ** len(fields) - 1
@@ -191,16 +195,18 @@ class StateInput(MeasuredState):
         self._input = JointStateInput(joint_names, *fields, limits=limits, optional=optional)
         self._followers = self._input.optional_positions[: len(followers)]
         self._locked_positions = self._input.optional_positions[len(followers) :]
-        joints = MeasuredJoints(driven, all_limits) if driven else None
+        joints = MeasuredJoints(driven, follower_limits) if driven else None
         self.measured = joints if joints and joints.names else None
         self._reports = StateGate(REPORT_LIMIT)  # of joints that are measured
         self.reported = False
         super().__init__(*self._input.numbers)
 
     def begin(self) -> None:
-        """Begin as at an activation: no torque depends on the positions of measured joints yet."""
+        """Begin as at an activation: no torque depends on the positions of other joints yet."""
         if self.measured:
             self.measured.begin()
+        if self._driven:
+            self._driven.following.begin()
 
     def continue_from(self, before: 'StateInput') -> None:
         """Keep where the joints of another description of the arm are measured, and move on from there."""
@@ -208,11 +214,15 @@ class StateInput(MeasuredState):
             self.measured.continue_from(before.measured)
         elif self.measured and before.stamp:
             self.measured.go_on(before.stamp)
+        if self._driven and before._driven:
+            self._driven.following.continue_from(before._driven.following)
 
     def clock_set_back(self) -> None:
-        """Accept reports of measured joints with earlier stamps."""
+        """Accept reports of measured joints with earlier stamps, and an arm elsewhere: a simulation may begin again."""
         if self.measured:
             self.measured.clock_set_back()
+        if self._driven:
+            self._driven.following.begin()
 
     def read(self, data: bytes) -> int:
         """Write ``q``, ``qd`` (NaN unless all velocities are finite), ``has_velocity`` and ``stamp``; return the stamp.
@@ -237,18 +247,21 @@ class StateInput(MeasuredState):
         if self.measured and (fault := self.measured.fault(self._input.present, self._followers)):
             raise ArgumentError(fault)
         if self._driven:
-            self._driven.following.check(self.q, self._followers, self.stamp, self._all_limits)
+            self._driven.following.check(self._followers, self._follower_limits)
         self.has_velocity, self.has_effort = bool(found & self.VELOCITY), bool(found & self.EFFORT)
         self.no_velocity = NO_VELOCITIES
         return self.stamp
 
     def follow(self) -> None:
-        """Use the positions of followers; a state that is rejected after it was read must not change a torque."""
+        """Use the positions of all joints; a state that is rejected before it must not change a torque.
+
+        Raises LoopError or SingularError where closed loops do not fit the state.
+        """
         if self.measured:
             self.reported = self.measured.report(self._followers, self.stamp, False)
-            self._driven.following.measure(self.q, self.measured.count(self._followers, self.stamp))
+            self._driven.following.measure(self.q, self.measured.count(self._followers, self.stamp), self.stamp)
         elif self._driven:
-            self._driven.following.measure(self.q, self._followers)
+            self._driven.following.measure(self.q, self._followers, self.stamp)
 
     def report(self, data: bytes, now: int) -> bool:
         """Use the positions of measured joints in a message of other joints alone, which ``read`` has refused.
@@ -267,6 +280,11 @@ class StateInput(MeasuredState):
             raise ArgumentError(fault)
         self.reported = joints.report(self._followers, stamp, True)
         return True
+
+    def apart(self) -> list[str]:
+        """Return the followers that have come in messages without joints of the arm."""
+        alone = self._input.optional_alone()
+        return [name for name in (self._driven.followers if self._driven else ()) if name in alone]
 
     def check_velocity(self) -> None:
         """Treat velocities that cannot be right as missing; the state is in order, and ``period`` is known."""

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Changes with the layout of the structures below. */
-#define ROBOT_DYNAMICS_LIBRARY_VERSION 6u
+#define ROBOT_DYNAMICS_LIBRARY_VERSION 7u
 
 /* Entries of the run-time inputs: gravity in the base frame (3, m/s^2); ten inertial parameters of the last link with
  * its payload: m (kg), m c (3, kg m) and J about the origin of the link's frame (xx, xy, xz, yy, yz, zz; kg m^2); wrench
@@ -93,9 +93,10 @@ typedef enum robot_dynamics_fault {
   ROBOT_DYNAMICS_CLOSED,     /* none: its loops are closed */
   ROBOT_DYNAMICS_NOT_FINITE, /* a number is not finite, or far too large */
   ROBOT_DYNAMICS_FAR,        /* farther from a known position than a call goes: later calls begin nearer, and arrive */
-  ROBOT_DYNAMICS_FAST,       /* a measured joint is farther from the last position than it can have moved */
+  ROBOT_DYNAMICS_FAST,       /* a measured joint has jumped farther than it can move, and has not come back */
   ROBOT_DYNAMICS_OPEN,       /* a loop cannot be closed */
-  ROBOT_DYNAMICS_SINGULAR    /* the joints do not fix the others at this position, or near it */
+  ROBOT_DYNAMICS_SINGULAR,   /* the joints do not fix the others at this position, or near it */
+  ROBOT_DYNAMICS_PASSED      /* a measured position was singular, or beyond, and the assembly mode is not known */
 } robot_dynamics_fault;
 
 /* Closed loops, which fix the other joints of the robot. Calls with one memory come one after the other. */
@@ -105,8 +106,8 @@ typedef struct robot_dynamics_mechanism {
   const void * initial_memory; /* memory: what it is at first */
   const double * home;         /* n: where the loops are closed at first */
   const char * const * loops;  /* constraints: the loop of each; UTF-8 */
-  /* Begins at measured positions (n), time (s) after the call before, INFINITY after a pause. Returns whether the loops are
-   * closed there; otherwise torques at this position must not be sent. */
+  /* Begins at measured positions (n), time (s) after the call before, INFINITY at an activation. Returns whether the loops
+   * are closed there; otherwise torques at this position must not be sent. */
   bool (*measure)(const double * q, double time, void * memory);
   /* The fault of the last call, and its constraint. */
   robot_dynamics_fault (*fault)(const void * memory, uint32_t * constraint);

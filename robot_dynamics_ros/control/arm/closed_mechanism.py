@@ -4,7 +4,9 @@ The positions of all joints are q = phi(y) with those of the actuated joints y, 
 position where the loops are closed; qd = G yd and qdd = G ydd + dG/dt yd (``kernels.closed_loops.driven_motion``).
 
 A way begins at a position that is known, first of all near those at which the loops are said to be closed, and is
-followed in steps so short that none passes a singular position: the mechanism stays in its assembly mode.
+followed in steps so short that none passes a singular position: the mechanism stays in its assembly mode. Measured
+states lead on from each other, those that are refused, too; after one at a singular position, or beyond, the assembly
+mode is not known, and none is accepted.
 """
 
 import math
@@ -16,14 +18,16 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.closing_way import (
-    fast_joint,
+    NEAREST,
     follower_off,
+    nearest_constraint,
     open_constraint,
-    put_position,
-    singular_constraint,
+    put_next,
+    slow_constraint,
     way_between,
 )
-from robot_dynamics_ros.control.arm.following_joints import Motion
+from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion
+from robot_dynamics_ros.control.arm.joint_jumps import JointJumps
 from robot_dynamics_ros.control.arm.loop_check import joints_between, stated_position
 from robot_dynamics_ros.control.joints.continuous_joints import TURN
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
@@ -39,9 +43,14 @@ LONGEST = 0.02
 """Longest step of an actuated joint along the way, rad or relative to the robot's characteristic length."""
 FARTHEST = 1000
 """Most steps of a way."""
-FASTEST, ANY = 5.0, 1e30
+FASTEST, ANY = 2.5, 1e30
 """rad/s, or m/s: velocity limit of a joint for which none is known, and of one that is in no loop."""
-SECOND = 1e9
+HOME_STEPS = 4
+"""Newton steps at home, and to positions beside it."""
+NEIGHBOUR = 1e-3
+"""Distance of positions whose constraints are compared with those at home, as ``LONGEST``."""
+PASSED = 0.5 * NEAREST
+"""Distance from a singular position to which measured states are followed: beyond it the assembly mode is not known."""
 
 
 class Solution(NamedTuple):
@@ -51,7 +60,8 @@ class Solution(NamedTuple):
     y: np.ndarray  # (m,) rad, m          the same without a turn from where the way began
     q: np.ndarray  # (nq,) rad, m
     G: np.ndarray  # (nv, m)              columns are contiguous
-    distance: float  # from a singular position: 1 at home, 0 there
+    distance: float  # from a singular position: about rad near it, 1 or less at home
+    nearest: int  # constraint that vanishes there
     steps: int  # of Newton's method
 
 
@@ -63,7 +73,11 @@ class Arithmetic(NamedTuple):
     longest: np.ndarray  # (m,) rad, m    steps of a way
     fastest: np.ndarray  # (m,) rad/s, m/s
     units: np.ndarray  # (constraints,)   of residuals
-    home_shares: np.ndarray  # (constraints,)
+    references: np.ndarray  # (constraints,)  of ``nearest_constraint``
+
+
+class _LongStepError(SingularError):
+    """A step of a way that may end in another assembly mode."""
 
 
 class _OfThread(threading.local):
@@ -71,10 +85,10 @@ class _OfThread(threading.local):
 
     def __init__(self, mechanism: 'ClosedMechanism'):
         nq, constraints = mechanism.mechanism.nq, len(mechanism.arithmetic.units)
-        self.change, self.least_share = np.zeros(constraints), np.zeros(1)
+        self.change, self.share, self.least_share = np.zeros(constraints), np.zeros(1), np.zeros(1)
         self.closing = tuple(np.zeros(nq + 2 * constraints) for _ in range(2))
-        home = mechanism.arithmetic.home_shares
-        self.singular_constraint = bound(singular_constraint, home, self.least_share, then=self.closing[:1])
+        references = mechanism.arithmetic.references
+        self.nearest_constraint = bound(nearest_constraint, references, self.least_share, then=self.closing[:1])
         self.last: Solution | None = None
 
 
@@ -103,7 +117,7 @@ class ClosedMechanism:
     arithmetic : Arithmetic
         What ways are computed with.
     measured : Solution
-        Where the arm was measured last, else ``home``.
+        By the last accepted state, else ``at_home``.
 
     Raises
     ------
@@ -134,7 +148,7 @@ class ClosedMechanism:
             longest=LONGEST * unit,
             fastest=np.where(in_loop, np.where(np.isfinite(limits) & (limits > 0.0), limits, FASTEST), ANY),
             units=units_of_constraints(self.held.model),
-            home_shares=np.zeros(arrays.constraints),
+            references=np.zeros(arrays.constraints),
         )
         passive = [name for name in names if name not in actuated and names.count(name) == 1]
         self.followers = tuple(passive)
@@ -150,9 +164,8 @@ class ClosedMechanism:
         self._zero = np.zeros(arrays.constraints)
         self._bind(np.zeros(m), np.zeros(2 * m + 1))
         self._own_of_thread = _OfThread(self)
-        self._stamp: int | None = None
-        self._gap = 0.0
-        self._found: Solution | None = None
+        self._jumps = JointJumps(self.arithmetic.turn, self.arithmetic.unit, self.arithmetic.fastest)
+        self._passed: SingularError | None = None
         self.measured = self.at_home = self._at_home()
         self.home = self.measured.y
 
@@ -192,25 +205,61 @@ class ClosedMechanism:
         G = self.measured.G
         return np.asarray(yd, float) @ G.T, G
 
-    def check(self, y, positions, stamp: int, limits: PositionLimits | None = None) -> None:
+    def begin(self) -> None:
+        """Begin anew, as at an activation: the arm may have moved anywhere, and is in its assembly mode."""
+        self._jumps.reset()
+        self._passed = None
+
+    def continue_from(self, before: FollowingJoints) -> None:
+        """Go on from where ``before``, the same arm under another description, was measured last.
+
+        The assembly mode is that of the own description, if the arm is there within reach.
+        """
+        if not isinstance(before, ClosedMechanism) or before.mechanism.joint_names != self.mechanism.joint_names:
+            return
+        y = before.measured.y
+        try:
+            try:
+                found = self._from_nearest((self.at_home,), y)
+            except (LoopError, SingularError):
+                self._own_of_thread.change[self._rows] = y
+                found = self._closed(before.measured.q)
+        except DynamicsError:
+            return
+        self.measured = found
+        self._jumps.continue_from(before._jumps)
+        self._passed = before._passed
+
+    def check(self, positions, limits: PositionLimits | None = None) -> None:
+        """Raise ArgumentError for a measured one of ``positions`` (rad, m) of ``followers`` beyond ``limits``."""
+        if limits is None:
+            return
+        for k, position in enumerate(positions.tolist()):
+            if position == position and (fault := limits.fault(k, position)):
+                raise ArgumentError(fault)
+
+    def measure(self, y, positions, stamp: int) -> None:
         """Close the loops at measured positions y (m) of the time ``stamp`` (ns), and compare those of ``followers``.
 
         LoopError names the loop that does not close, that would need actuated joints faster than they are, or with
         which measured ``positions`` (rad, m; NaN: not measured) disagree; SingularError likewise.
         """
-        if self._stamp is not None:
-            self._gap = max(self._gap, (stamp - self._stamp) / SECOND) if stamp > self._stamp else math.inf
-        reach = math.inf if self._stamp is None else self._gap
-        self._stamp = stamp
-        before = self.measured
-        fast = self._fast_joint(before.y, y, reach)
-        if fast >= 0:
-            name, moved = self.joint_names[fast], abs(self._way_between(before.y, y)[len(y) + fast])
+        begun = self._jumps.begun
+        if begun and (jumped := self._jumps.jumped(y, stamp)) >= 0:
+            name = self.joint_names[jumped]
             raise LoopError(
-                f'{self._loop_of(name)}: joint {name!r} is {moved:.3g} rad or m from where the loops were closed '
-                'last, farther than it can have moved'
+                f'{self._loop_of(name)}: joint {name!r} has jumped by {self._jumps.distance(jumped):.3g} rad or m, '
+                'farther than it can have moved since the state before: check its encoder, then activate again'
             )
-        found = self._at(y)
+        if self._passed:
+            raise self._passed.with_traceback(None)  # or it would grow with each state
+        try:
+            found = self._own_of_thread.last = self._at(y, PASSED, () if begun else (self.at_home,))
+        except (LoopError, SingularError) as error:
+            self._passed = self._passed_by(y, str(error)) if begun else None
+            raise
+        if found.distance < NEAREST:
+            raise SingularError(self._near_singular(found))
         off = self._follower_off(found.q, positions)
         if off >= 0:
             name, closed = self.followers[off], found.q[self._follower_coordinates[off]]
@@ -218,21 +267,25 @@ class ClosedMechanism:
                 f'{self._loop_of(name)}: joint {name!r} is at {positions[off]:.4g} rad or m, and the loop is closed '
                 f'with {closed:.4g}: more than {PARAMETER} ({self._tolerance:g}) away'
             )
-        self._found = found
+        self.measured = found
+        if not begun:
+            self._jumps.begin(y, stamp)
 
-    def measure(self, y, positions) -> None:
-        """Begin at the positions that were checked last."""
-        if self._found is not None:
-            self.measured, self._gap = self._found, 0.0
+    def _passed_by(self, y: np.ndarray, error: str) -> SingularError:
+        """Return the error of all states after one at y (m), at a singular position or beyond."""
+        return SingularError(
+            f'{error.partition(":")[0]}: the mechanism was at a singular position, or beyond, with {self.said(y)}: see '
+            'that it is in its assembly mode, then activate again'
+        )
 
-    def _at(self, y: np.ndarray) -> Solution:
-        """Return the solution at y (m): a known one, or from the nearest known one."""
+    def _at(self, y: np.ndarray, least: float = NEAREST, others: tuple[Solution, ...] = ()) -> Solution:
+        """Return the solution at y (m): a known one, or on the way from the nearest, see ``way``."""
         asked = y.tolist()
         measured, last = self.measured, self._own_of_thread.last or self.at_home
         for known in (measured, last):
-            if known.asked == asked:
+            if known.asked == asked and known.distance >= least:
                 return known
-        return self._from_nearest((measured, last), y)
+        return self._from_nearest((measured, last, *others), y, least)
 
     def along(self, rows: np.ndarray) -> Iterator[Solution]:
         """Yield the solutions at positions (count, m), one after the other, from where the arm was measured last."""
@@ -241,9 +294,9 @@ class ClosedMechanism:
             before = self._from_nearest((self.measured, before), row)
             yield before
 
-    def _from_nearest(self, known: Sequence[Solution], y: np.ndarray) -> Solution:
+    def _from_nearest(self, known: Sequence[Solution], y: np.ndarray, least: float = NEAREST) -> Solution:
         """Return the solution at y (m) on the way from the nearest of those that are known."""
-        *_, found = self.way(min(known, key=lambda it: float(self._way_between(it.y, y)[-1])), y)
+        *_, found = self.way(min(known, key=lambda it: float(self._way_between(it.y, y)[-1])), y, least)
         return found
 
     def moving(self, found: Sequence[Solution], shape: tuple[int, ...], yd=None, ydd=None) -> Motion:
@@ -261,30 +314,43 @@ class ClosedMechanism:
         qd = None if yd is None else motion[..., self.constant_couplings, :]
         return Motion(q, qd, motion[..., self.constant_couplings + 1, :], G)
 
-    def way(self, begin: Solution, y: np.ndarray) -> Iterator[Solution]:
-        """Yield the solutions on the way from another one to y (m); errors as of ``motion`` where it ends."""
+    def way(self, begin: Solution, y: np.ndarray, least: float = NEAREST) -> Iterator[Solution]:
+        """Yield the solutions on the way from another one to y (m); errors as of ``motion`` where it ends.
+
+        That is also where a singular position is nearer than ``least``, and no solution is known nearer than PASSED.
+        """
         way = self._way_between(begin.y, y)
         steps = float(way[-1])
         if not steps <= FARTHEST:
             raise ArgumentError(f'q: expected finite positions within reach, got {y.tolist()}')
-        count = max(1, math.ceil(steps))
-        found = begin
-        change = self._own_of_thread.change
-        for k in range(1, count):
-            self._put_position(begin.y, way, k / count, change)
-            found = self._closed(found.q)
-            yield found
-        self._put_position(begin.y, way, 1.0, change)
-        yield self._closed(found.q)._replace(asked=y.tolist())
+        own, found, done, near = self._own_of_thread, begin, 0.0, begin.distance
+        while done < 1.0:
+            # other ways of the thread may be followed meanwhile
+            own.share[0] = done
+            self._put_next(begin.y, way, own.share, near, own.change)
+            ahead = float(own.share[0])
+            try:
+                found = self._closed(found.q)
+            except _LongStepError:
+                near *= 0.5
+                if near < PASSED:
+                    raise
+                continue
+            if found.distance < least:
+                raise SingularError(self._near_singular(found))
+            done, near = ahead, found.distance
+            if done < 1.0:
+                yield found
+        yield found._replace(asked=y.tolist())
 
     def _bind(self, y: np.ndarray, way: np.ndarray) -> None:
         """Bind the arithmetic of ways to the arrays of this mechanism."""
         of, first, constraints = self.arithmetic, self._rows.start, len(self._zero)
         closing, followers = (np.zeros(self._nq + 2 * constraints),), np.zeros(len(self.followers))
         self._write_way = bound(way_between, of.turn, of.longest, then=(y, y, way))
-        self._put_position = bound(put_position, first, then=(y, way, 1.0, np.zeros(constraints)))
+        self._put_next = bound(put_next, first, then=(y, way, np.zeros(1), 1.0, np.zeros(constraints)))
         self._open_constraint = bound(open_constraint, of.units, then=closing)
-        self._fast_joint = bound(fast_joint, of.turn, of.unit, of.fastest, then=(y, y, 1.0))
+        self._slow_constraint = bound(slow_constraint, of.units, then=2 * closing)
         of_followers = self._follower_coordinates, self._follower_turn, float(self._tolerance)
         self._follower_off = bound(follower_off, *of_followers, then=(np.zeros(self._nq), followers))
 
@@ -307,23 +373,31 @@ class ClosedMechanism:
             q = closing[: self._nq]
             if count < STEPS:
                 continue
+            if count == STEPS and (worst := self._slow_constraint(own.closing[1], closing)) >= 0:
+                raise _LongStepError(self._at_singular(worst, y))
             worst = self._open_constraint(closing)
             if worst < 0:
                 return self._solution(y, closing, count)
-        raise LoopError(f'{self.held.model.loops.constraint_names[worst]} cannot be closed with {self._said(y)}')
+        raise LoopError(f'{self.held.model.loops.constraint_names[worst]} cannot be closed with {self.said(y)}')
 
     def _solution(self, y: np.ndarray, closing: np.ndarray, steps: int) -> Solution:
         """Return the solution of a closing step; SingularError where the actuated joints do not fix the others."""
         own = self._own_of_thread
-        worst = own.singular_constraint(closing)
-        if worst >= 0:
-            raise SingularError(
-                f'{self.name_of(worst)}: the mechanism is at a singular position, or near it, with {self._said(y)}: '
-                'the actuated joints do not fix the others there'
-            )
+        nearest = own.nearest_constraint(closing)
+        if not own.least_share[0] >= PASSED * PASSED:
+            raise SingularError(self._at_singular(nearest, y))
         q = closing[: self._nq].copy()
         motion = self.held.driven_motion(q, self._zero, self._zero)
-        return Solution(y.tolist(), y, q, motion[self._own].T, math.sqrt(own.least_share[0]), steps)
+        return Solution(y.tolist(), y, q, motion[self._own].T, math.sqrt(own.least_share[0]), nearest, steps)
+
+    def _near_singular(self, found: Solution) -> str:
+        return self._at_singular(found.nearest, found.y)
+
+    def _at_singular(self, constraint: int, y: np.ndarray) -> str:
+        return (
+            f'{self.name_of(constraint)}: the mechanism is at a singular position, or near it, with {self.said(y)}: '
+            'the actuated joints do not fix the others there'
+        )
 
     def _at_home(self) -> Solution:
         """Return the solution at the positions near which the loops are closed."""
@@ -341,17 +415,35 @@ class ClosedMechanism:
                 'position, state others near which loops are closed (near)'
             )
         y = q[self._coordinates]
-        closing = self.held.closing_step(q, self._of_constraints(y))
-        shares = closing[robot.nq + len(self._zero) :]
-        if not (shares[self._rows] > 0.0).all():
-            name = self.joint_names[int(np.argmin(shares[self._rows]))]
-            raise ModelError(
-                f'{robot.name}: {self._loop_of(name)}: joint {name!r} and the other actuated ones do not fix the '
-                'joints at this singular position: state others near which loops are closed (near)'
-            )
-        self.arithmetic.home_shares[:] = shares
-        closing[: robot.nq] = q
-        return self._solution(y, closing, 0)
+        try:
+            closing, shares = self._shares(q, y)
+            away = NEIGHBOUR * self.arithmetic.unit
+            around = np.array([self._shares(q, y + sign * step)[1] for step in np.diag(away) for sign in (-1.0, 1.0)])
+            if not (shares[self._rows] > 0.0).all():
+                name = self.joint_names[int(np.argmin(shares[self._rows]))]
+                raise ModelError(
+                    f'{self._loop_of(name)}: joint {name!r} and the other actuated ones do not fix the others'
+                )
+            vanish = ((around > 0.0) != (shares > 0.0)).any(axis=0)
+            if vanish.any():
+                raise ModelError(self._at_singular(int(np.argmax(vanish)), y))
+            roots = np.sqrt(shares)
+            slopes = np.abs(np.sqrt(around) - roots).reshape(len(y), 2, -1).max(axis=1) / NEIGHBOUR
+            self.arithmetic.references[:] = np.maximum(shares, (slopes**2).sum(axis=0))
+            found = self._solution(y, closing, 0)
+            if found.distance < NEAREST:
+                raise ModelError(self._near_singular(found))
+            return found
+        except DynamicsError as error:
+            raise ModelError(f'{robot.name}: {error}; state others near which loops are closed (near)') from None
+
+    def _shares(self, q: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the last closing step to y (m) from the position q (nq) beside it, and the shares of constraints."""
+        change = self._of_constraints(y)
+        for _ in range(HOME_STEPS):
+            closing = self.held.closing_step(q, change)
+            q = closing[: self._nq]
+        return closing, closing[-len(change) :]
 
     def _of_constraints(self, values) -> np.ndarray:
         """Return values (..., m) of the actuated joints at their constraints, (..., constraints); zeros for None."""
@@ -369,7 +461,8 @@ class ClosedMechanism:
             return self.held.model.loops.constraint_names[constraint]
         return self._loop_of(self.joint_names[own]) or f'joint {self.joint_names[own]!r}'
 
-    def _said(self, y: np.ndarray) -> str:
+    def said(self, y: np.ndarray) -> str:
+        """Return positions y (m; rad, m) of the actuated joints in words."""
         return ', '.join(f'{name!r} at {value:.4g}' for name, value in zip(self.joint_names, y, strict=True))
 
     def _loop_of(self, joint: str) -> str:

@@ -6,6 +6,7 @@
 
 import numpy as np
 
+from robot_dynamics_ros.control.arm.joint_jumps import turns_of
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.jit.kinds import Integers, Matrix, Vector
@@ -14,21 +15,18 @@ from robot_dynamics_ros.kernels.choices import select
 CLOSED = 1e-7
 """rad, or relative to the robot's characteristic length: loops are closed where this was left before the last Newton
 step, and about its square is left after it."""
-NEAREST = 0.03
-"""Share of a constraint's effect, relative to the one at home, below which a position is singular.
+NEAREST = 0.05
+"""Distance from a singular position, about in rad, below which a position counts as singular: two of the longest steps.
 
-It is about in proportion to the distance from a singular position, so that no step of a way passes one.
+A constraint vanishes at a singular position in proportion to the distance, and where the motion ends, as at a dead
+point, to the square root of it.
 """
+SLOW = 0.3
+"""Distance from a singular position, likewise, below which steps are shorter, by the square of the distance."""
+SHRINKS = 0.25
+"""Most of a step that the second Newton step leaves: where more is left, the step may lead into another assembly mode
+(Newton and Kantorovich: one half and the nearest solution is found)."""
 INFINITE = float('inf')
-ROOM = 0.03
-"""Distance of two states, in the units of joints, in which no actuated joint is too fast."""
-
-
-@kernel
-def turns_of(ahead, turn):
-    """Return the number of whole turns (rad; 0: none) in a difference ``ahead`` (rad, m), rounded to the nearest."""
-    # x + 1.5 2^52 - 1.5 2^52
-    return (ahead / select(turn > 0.0, turn, 1.0) + 6755399441055744.0) - 6755399441055744.0
 
 
 @compiled(given='begin y way')
@@ -50,15 +48,25 @@ def way_between(turn: Vector, longest: Vector, begin: Vector, y: Vector, way: Ve
     way[2 * m] = most + wrong
 
 
-@compiled(given='begin way share change')
-def put_position(first: int, begin: Vector, way: Vector, share: float, change: Vector) -> None:
-    """Write the position at a ``share`` of a way to the constraints ``change`` of actuated joints, from ``first`` on.
+@compiled(given='begin way share distance change')
+def put_next(first: int, begin: Vector, way: Vector, share: Vector, distance: float, change: Vector) -> None:
+    """Write the next position of a way to the constraints ``change`` of actuated joints, from ``first`` on.
 
-    At a share of 1 it is the end of the way.
+    Writes the ``share`` (1) of the way that it is at, from the one before; the position at a share of 1 is the end.
+    Steps are shorter at a small ``distance`` from a singular position. At a dead point positions change with the root
+    of the distance in actuated joints, so a step of the square of its share changes them by that share.
     """
     m = begin.shape[0]
+    near = distance / SLOW
+    reach = select(near < 1.0, near * near, 1.0)
+    if (1.0 - share[0]) * way[2 * m] <= reach:
+        share[0] = 1.0
+        for k in range(m):
+            change[first + k] = way[k]
+        return
+    share[0] += reach / way[2 * m]
     for k in range(m):
-        change[first + k] = select(share < 1.0, begin[k] + share * way[m + k], way[k])
+        change[first + k] = begin[k] + share[0] * way[m + k]
 
 
 @compiled(given='closing')
@@ -76,35 +84,39 @@ def open_constraint(unit: Vector, closing: Vector) -> int:
     return worst
 
 
+@compiled(given='begin closing')
+def slow_constraint(unit: Vector, begin: Vector, closing: Vector) -> int:
+    """Return the constraint with most left by the first Newton step, -1 where that is less than ``SHRINKS`` of all.
+
+    ``begin`` and ``closing`` are results of ``closing_step`` for the first and second step.
+    """
+    first = closing.shape[0] - 2 * unit.shape[0]
+    worst, most, all_of_it = -1, 0.0, 0.0
+    for k in range(unit.shape[0]):
+        left = abs(closing[first + k]) / unit[k]
+        whole = abs(begin[first + k]) / unit[k]
+        all_of_it = select(whole > all_of_it, whole, all_of_it)
+        if not left <= most:
+            worst, most = k, left
+    return worst if not most <= SHRINKS * all_of_it + CLOSED else -1
+
+
 @compiled(given='closing')
-def singular_constraint(home: Vector, least: Vector, closing: Vector) -> int:
-    """Return the constraint with the ``least`` (1) share of its effect at ``home``, -1 where none is singular.
+def nearest_constraint(reference: Vector, least: Vector, closing: Vector) -> int:
+    """Return the constraint with the ``least`` (1) share of its ``reference``, of those that have one.
 
-    Constraints without an effect there depend on others. The share is in proportion to the square of a distance.
+    The others depend on these. The share is the square of the distance from a singular position.
     """
-    first = closing.shape[0] - home.shape[0]
-    worst = 0
+    first = closing.shape[0] - reference.shape[0]
+    nearest = 0
     least[0] = INFINITE
-    for k in range(home.shape[0]):
-        if home[k] > 0.0:
-            share = closing[first + k] / home[k]
+    for k in range(reference.shape[0]):
+        if reference[k] > 0.0:
+            share = closing[first + k] / reference[k]
             if not share >= least[0]:
-                worst = k
+                nearest = k
                 least[0] = share
-    return -1 if least[0] >= NEAREST * NEAREST else worst
-
-
-@compiled(given='before y reach')
-def fast_joint(turn: Vector, unit: Vector, fastest: Vector, before: Vector, y: Vector, reach: float) -> int:
-    """Return the first joint at y (m; rad, m) that cannot have come from ``before`` (m) in ``reach`` (s), -1 for none.
-
-    ``fastest`` (m) are the velocities of the joints; twice as fast ones count as noise.
-    """
-    for k in range(y.shape[0]):
-        ahead = y[k] - before[k]
-        if abs(ahead - turns_of(ahead, turn[k]) * turn[k]) > ROOM * unit[k] + 2.0 * fastest[k] * reach:
-            return k
-    return -1
+    return nearest
 
 
 @compiled(given='q positions')
@@ -116,7 +128,7 @@ def follower_off(coordinates: Integers, turn: Vector, tolerance: float, q: Vecto
     for k in range(positions.shape[0]):
         off = positions[k] - q[coordinates[k]]
         off -= turn[k] * np.floor(off / select(turn[k] > 0.0, turn[k], 1.0) + 0.5)
-        if abs(off) > tolerance:
+        if positions[k] == positions[k] and not abs(off) <= tolerance:
             return k
     return -1
 

@@ -13,17 +13,26 @@ from robot_dynamics_ros.codegen.c.functions import INPUTS, TEMPLATES, Addition
 from robot_dynamics_ros.codegen.c.library import CommandedJoints, Library
 from robot_dynamics_ros.codegen.c.loops import Kind, LoopCode
 from robot_dynamics_ros.codegen.c.text import filled, identifier, number, numbers, string
-from robot_dynamics_ros.control.arm.closed_mechanism import FARTHEST, LONGEST, MOST_STEPS, STEPS, ClosedMechanism
+from robot_dynamics_ros.control.arm.closed_mechanism import (
+    FARTHEST,
+    LONGEST,
+    MOST_STEPS,
+    PASSED,
+    STEPS,
+    ClosedMechanism,
+)
 from robot_dynamics_ros.control.arm.closing_way import (
+    NEAREST,
     driven_torque,
-    fast_joint,
+    nearest_constraint,
     open_constraint,
-    put_position,
-    singular_constraint,
+    put_next,
+    slow_constraint,
     way_between,
 )
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.following_joints import FollowingJoints
+from robot_dynamics_ros.control.arm.joint_jumps import jumped_joint
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.described_robot import evaluator_of
 from robot_dynamics_ros.robot.export.c_export import write_c
@@ -122,10 +131,11 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
     code = LoopCode()
     kinds_of: dict[Any, tuple[Kind, ...]] = {
         way_between: ((m,), (m,), (m,), (m,), (way,)),
-        put_position: (int, (m,), (way,), (), (constraints,)),
+        put_next: (int, (m,), (way,), (1,), (), (constraints,)),
         open_constraint: ((constraints,), (closing,)),
-        singular_constraint: ((constraints,), (1,), (closing,)),
-        fast_joint: ((m,), (m,), (m,), (m,), (m,), ()),
+        slow_constraint: ((constraints,), (closing,), (closing,)),
+        nearest_constraint: ((constraints,), (1,), (closing,)),
+        jumped_joint: ((m,), (m,), (m,), (m,), (m,), (m,), ()),
         driven_torque: ((m, nv), (nv,), (m,)),
     }
     for function, kinds in kinds_of.items():
@@ -160,7 +170,10 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
         longest_steps=numbers(arithmetic.longest),
         fastest=numbers(arithmetic.fastest),
         units=numbers(arithmetic.units),
-        shares=numbers(arithmetic.home_shares),
+        references=numbers(arithmetic.references),
+        nearest=number(NEAREST),
+        passed=number(PASSED),
+        distance=number(home.distance),
         closing=closing,
         way=way,
         motion=(rows + 2) * nv,

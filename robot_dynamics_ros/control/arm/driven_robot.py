@@ -12,8 +12,9 @@ import numpy as np
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.closing_way import driven_torque
-from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion, limits_of
+from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion
 from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
+from robot_dynamics_ros.control.joints.position_limits import limits_of
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.robot import Robot

@@ -1,12 +1,11 @@
 """Joints that follow the driven joints of a robot: what each way of following computes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
-from robot_dynamics_ros.model.model import JointLimits, Model
 from robot_dynamics_ros.robot import Robot
 
 
@@ -69,17 +68,3 @@ class FollowingJoints(Protocol):
 
     def velocities(self, yd) -> tuple[np.ndarray, np.ndarray]:
         """Return G yd (..., n) and G (n, m) where the arm was measured last."""
-
-
-def limits_of(model: Model, names: Sequence[str]) -> JointLimits:
-    """Return the limits of joints of one coordinate: those of positions are by coordinate, others by velocity."""
-    of_q, of_v = (
-        {joint(k): k for k in range(count)}
-        for joint, count in (
-            (model.joint_of_coordinate, len(model.limits.lower)),
-            (model.joint_of_velocity, len(model.limits.effort)),
-        )
-    )
-    coordinates, velocities = ([places[name] for name in names] for places in (of_q, of_v))
-    lower, upper, velocity, effort = model.limits
-    return JointLimits(lower[coordinates], upper[coordinates], velocity[velocities], effort[velocities])

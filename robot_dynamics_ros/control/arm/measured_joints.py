@@ -121,7 +121,7 @@ class MeasuredJoints:
     driven : DrivenRobot
         The arm; ``driven.following.stated`` states the positions (rad, m).
     limits : PositionLimits, optional
-        Of the tree of all joints. Default: none.
+        Of the followers. Default: none.
 
     Attributes
     ----------
@@ -137,7 +137,6 @@ class MeasuredJoints:
         followers, size = driven.followers, len(driven.followers)
         self.names = tuple(it for it in followers if not np.isnan(driven.following.stated.get(it, np.nan)))
         self._followers, self._limits, self.refused = followers, limits, ''
-        self._joints = [driven.robot.joint_names.index(name) for name in followers]
         leaders = {it: _leader(driven.couplings, it) for it in followers}
         anchor = [followers.index(leaders[it][0]) if leaders[it][0] in self.names else -1 for it in followers]
         self._anchor = np.array(anchor, np.int64)
@@ -150,7 +149,7 @@ class MeasuredJoints:
         self.positions = np.full(size, np.nan)
         lower, upper = np.full(size, -np.inf), np.full(size, np.inf)
         if limits is not None:
-            lower, upper = limits.lower[self._joints], limits.upper[self._joints]
+            lower, upper = limits.lower, limits.upper
         nothing = np.full(size, np.nan)
         self._first_named = bound(_first_named, self._anchor, then=(np.zeros(size, np.int64),))
         self._first_wrong = bound(_first_wrong, self._anchor, lower, upper, then=(np.zeros(size, np.int64), nothing))
@@ -206,7 +205,7 @@ class MeasuredJoints:
         name, position = self._followers[k], float(measured[k])
         if self._limits is None or not np.isfinite(position):
             return f'joint {name!r}: position is missing or not finite'
-        return self._limits.fault(self._joints[k], position)
+        return self._limits.fault(k, position)
 
     def report(self, measured: np.ndarray, stamp: int, alone: bool) -> bool:
         """Use positions of followers (m, rad or m; NaN: none) that ``fault`` accepts; return whether one is newer.

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from robot_dynamics_ros.control.arm.following_joints import Motion
+from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
@@ -104,11 +104,11 @@ class MimicJoints:
         """Return G yd (..., n) and G (n, m)."""
         return np.asarray(yd, float)[..., self._leader] * self._slope, self.constant_G
 
-    def check(self, y, positions, stamp: int, limits: PositionLimits | None = None) -> None:
+    def check(self, positions, limits: PositionLimits | None = None) -> None:
         """Check measured positions of the followers (rad, m; NaN: as they mimic) before ``measure`` uses them.
 
         Raises ArgumentError where that of a joint that has to be measured is NaN, and for one beyond ``limits``, those
-        of all joints.
+        of the followers.
         """
         for k, i, constant, _ in self._following:
             position = float(positions[k])
@@ -117,10 +117,16 @@ class MimicJoints:
                     raise ArgumentError(
                         f"joint {self.followers[k]!r} is missing or not finite; locked_joints says 'measured' for it"
                     )
-            elif limits is not None and (fault := limits.fault(i, position)):
+            elif limits is not None and (fault := limits.fault(k, position)):
                 raise ArgumentError(fault)
 
-    def measure(self, y, positions) -> None:
+    def begin(self) -> None:
+        """Begin anew: no position depends on the one before."""
+
+    def continue_from(self, before: FollowingJoints) -> None:
+        """Go on from ``before``, the same arm under another description: likewise."""
+
+    def measure(self, y, positions, stamp: int) -> None:
         """Use measured positions of the followers (rad, m) at those of the driven joints y (m); NaN: as they mimic."""
         for k, i, constant, multiplier in self._following:
             position = positions[k]

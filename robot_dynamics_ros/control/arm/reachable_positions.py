@@ -11,8 +11,9 @@ import numpy as np
 
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism, Solution
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
-from robot_dynamics_ros.control.arm.following_joints import Motion, limits_of
+from robot_dynamics_ros.control.arm.following_joints import Motion
 from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
+from robot_dynamics_ros.control.joints.position_limits import limits_of
 from robot_dynamics_ros.errors import LoopError, SingularError
 from robot_dynamics_ros.robot import Robot
 

@@ -1,8 +1,11 @@
 """Position limits with a tolerance: positions that the arm cannot have, such as degrees, are refused by name."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.model.model import JointLimits, Model
 from robot_dynamics_ros.robot import Robot
 
 PARAMETER = 'position_limit_tolerance'
@@ -19,9 +22,11 @@ class PositionLimits:
     Parameters
     ----------
     robot : Robot
-        With joints of one coordinate.
+        With these joints.
     tolerance : float
         Distance beyond a limit that is accepted, rad or m.
+    names : sequence of str, optional
+        Joints of one coordinate. Default: all.
 
     Attributes
     ----------
@@ -29,11 +34,12 @@ class PositionLimits:
         Smallest and largest accepted position, rad or m.
     """
 
-    def __init__(self, robot: Robot, tolerance: float):
-        self._names, self._tolerance = robot.joint_names, tolerance
+    def __init__(self, robot: Robot, tolerance: float, names: Sequence[str] | None = None):
+        self._names, self._tolerance = robot.joint_names if names is None else names, tolerance
         kinds = {joint.name: joint.kind for joint in robot.model.joints}
-        self._kinds = [kinds[name] for name in robot.joint_names]
-        self._limits = np.array([robot.limits.lower, robot.limits.upper])
+        self._kinds = [kinds[name] for name in self._names]
+        limits = limits_of(robot.model, self._names)
+        self._limits = np.array([limits.lower, limits.upper])
         lower, upper = self._limits
         known = lower <= upper  # neither NaN nor contradictory
         self.lower = np.where(known, lower - tolerance, -np.inf)
@@ -58,3 +64,17 @@ class PositionLimits:
         if outside.any():
             k, joint = np.argwhere(outside)[0]
             raise ArgumentError(f'{what} {k}: {self.fault(int(joint), float(positions[k, joint]))}')
+
+
+def limits_of(model: Model, names: Sequence[str]) -> JointLimits:
+    """Return the limits of joints of one coordinate: those of positions are by coordinate, others by velocity."""
+    of_q, of_v = (
+        {joint(k): k for k in range(count)}
+        for joint, count in (
+            (model.joint_of_coordinate, len(model.limits.lower)),
+            (model.joint_of_velocity, len(model.limits.effort)),
+        )
+    )
+    coordinates, velocities = ([places[name] for name in names] for places in (of_q, of_v))
+    lower, upper, velocity, effort = model.limits
+    return JointLimits(lower[coordinates], upper[coordinates], velocity[velocities], effort[velocities])

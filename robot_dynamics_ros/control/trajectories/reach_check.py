@@ -14,6 +14,8 @@ from robot_dynamics_ros.robot import Robot
 
 SAMPLES = 200
 """Of a trajectory, at first."""
+DISTANCE = 0.08
+"""Least distance from a singular position, about rad: states that miss a trajectory a little are still accepted."""
 FARTHEST = 0.05
 """Distance of two samples, rad or m: between them the way is straight."""
 
@@ -32,9 +34,14 @@ def check_reach(trajectory: Trajectory, robot: Robot | DrivenRobot) -> None:
     step = np.abs(np.diff(motion.q, axis=0)).max(initial=0.0)
     if step > FARTHEST:
         motion = sampled(trajectory, period * FARTHEST / step)
-    reached = 0
+    reached, least = 0, min(DISTANCE, following.measured.distance)
     try:
-        for _ in following.along(motion.q):
+        for found in following.along(motion.q):
+            if found.distance < least:
+                raise SingularError(
+                    f'{following.name_of(found.nearest)}: the mechanism is about {found.distance:.2g} rad from a '
+                    f'singular position, less than {DISTANCE:g}, with {following.said(found.y)}'
+                )
             reached += 1
     except (LoopError, SingularError) as error:
         raise ArgumentError(f'trajectory: {motion.times[reached]:.3f} s: {error}') from None

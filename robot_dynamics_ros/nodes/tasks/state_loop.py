@@ -9,6 +9,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
+from robot_dynamics_ros.control.arm.closing_way import NEAREST
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.guards.position_error import PositionError
 from robot_dynamics_ros.control.guards.state_gate import StateGate
@@ -56,8 +57,8 @@ class StateLoop(LifecycleTask):
         tolerance = node.value('position_limit_tolerance')
         limits = PositionLimits(robot, tolerance)
         driven = robot if isinstance(robot, DrivenRobot) else None
-        all_limits = PositionLimits(driven.robot, tolerance) if driven else None
-        parts = effort, limits, self._locked, self._velocities, all_limits
+        followers = PositionLimits(driven.robot, tolerance, driven.followers) if driven else None
+        parts = effort, limits, self._locked, self._velocities, followers
         self._state = StateInput(robot.joint_names, driven, *parts)
         return self._state
 
@@ -144,7 +145,11 @@ class StateLoop(LifecycleTask):
         """Return which measured joints are not reported, and that two of ``nodes`` say where they are."""
         joints = self._state.measured
         if joints is None:
-            return []
+            apart = self._state.apart() if self._mechanism else []
+            return [
+                f'positions of {", ".join(apart)} have come in messages without the actuated joints, which are not '
+                'compared with the closed loops; have one driver publish all'
+            ] * bool(apart)
         count = min(len(nodes), len(self.pipeline.sources.measured.known))
         if count < 2:
             return joints.warnings()
@@ -179,17 +184,23 @@ class StateLoop(LifecycleTask):
             **self._payload_gravity.report(),
         }
 
+    @property
+    def _mechanism(self) -> ClosedMechanism | None:
+        """How the other joints follow by closed loops, None where they do not."""
+        robot = self._node.robot
+        following = robot.following if isinstance(robot, DrivenRobot) else None
+        return following if isinstance(following, ClosedMechanism) else None
+
     def _of_loops(self) -> dict[str, str]:
         """Return how closed loops are, where the robot has some."""
-        robot = self._node.robot
-        mechanism = robot.following if isinstance(robot, DrivenRobot) else None
-        if not isinstance(mechanism, ClosedMechanism):
+        mechanism = self._mechanism
+        if mechanism is None:
             return {}
         last = mechanism.measured
         return {
             'loops, largest residual, rad or m': f'{np.abs(mechanism.mechanism.loop_errors(last.q)).max():.3g}',
             'loops, Newton steps': str(last.steps),
-            'loops, distance from a singular position (1: at home)': f'{last.distance:.3g}',
+            f'loops, distance from a singular position (silent below {NEAREST:g})': f'{last.distance:.3g}',
         }
 
     def _announce(self) -> None:

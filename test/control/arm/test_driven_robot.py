@@ -197,7 +197,7 @@ def test_measured_followers_are_where_they_were_measured():
     y, measured = np.array([0.4, 0.1]), 0.7
     mimicked = OFFSET + MULTIPLIER * 0.4
     for position, expected in ((measured, measured), (np.nan, mimicked)):
-        arm.following.measure(y, [position])
+        arm.following.measure(y, [position], 0)
         np.testing.assert_allclose(arm.positions(y), [*y, expected], rtol=1e-15)
         whole = loaded.robot.gravity_torque([*y, expected])
         np.testing.assert_allclose(loaded.gravity_torque(y), whole @ G, rtol=1e-13, atol=1e-13)

@@ -32,7 +32,7 @@ class Fingers:
 
     def __init__(self, robot=None, before=None):
         self.robot = robot or arm()
-        self.joints = MeasuredJoints(self.robot, PositionLimits(self.robot.robot, 0.001))
+        self.joints = MeasuredJoints(self.robot, PositionLimits(self.robot.robot, 0.001, self.robot.followers))
         self.stamp = 100 * LIMIT_NS if before is None else before.stamp
         if before is not None:
             self.joints.continue_from(before.joints)
@@ -42,7 +42,7 @@ class Fingers:
         self.stamp += after
         measured = np.array([finger, follower])
         self.joints.report(measured, self.stamp, False)
-        self.robot.following.measure(np.zeros(6), self.joints.count(measured, self.stamp))
+        self.robot.following.measure(np.zeros(6), self.joints.count(measured, self.stamp), self.stamp)
         return self.robot.positions(np.zeros(6))[-2:].tolist()
 
     def report(self, finger=NOTHING, follower=NOTHING, late=0):

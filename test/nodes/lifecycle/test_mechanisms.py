@@ -100,8 +100,18 @@ def test_a_joint_that_contradicts_the_loop_is_silence_with_its_name_until_it_fit
     )
 
 
+def test_other_joints_in_messages_of_their_own_are_reported(graph):
+    def send():
+        graph.publish('joint_states', state(NAMES, Y, graph.now()))
+        graph.publish('joint_states', state(['forearm joint'], [PASSIVE['forearm joint'] + 1.0], graph.now()))
+
+    graph.reactivate(NODE)
+    graph.tells(NODE, 'positions of forearm joint have come in messages without the actuated joints', send)
+
+
 def test_a_singular_position_is_silence_with_the_name_of_a_loop(graph):
     flat = [0.0, 1.4, 1.4, 0.0]
+    graph.reactivate(NODE)
     graph.silence(
         NODE,
         'the mechanism is at a singular position',
