@@ -1,7 +1,7 @@
 """All closures that a URDF states, and findings on those that are not read."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -44,16 +44,16 @@ def closures_of(robot: Element, version: Version, model: Model) -> tuple[list[Lo
         except DynamicsError as error:
             reason = str(error).removeprefix(f'{where}: ')
             findings.append(Finding('warning', where, f'it closes no loop: {reason}'))
-    held = {link for closure in closures for link in (closure.link_a, closure.link_b)}
-    return closures, [*findings, *_cut_links(model.frames, held)]
+    return closures, findings
 
 
-def _cut_links(links: Collection[str], held: Collection[str | None]) -> Iterator[Finding]:
+def cut_links(model: Model) -> Iterator[Finding]:
     """Yield findings on pairs of links whose names say that a loop is cut there, unless a closure holds them."""
+    links, held = model.frames, {link for it in model.loops.closures for link in (it.link_a, it.link_b)}
     ends = ((cut, end) for link in links for pattern, end in _CUT.items() if (cut := pattern.fullmatch(link)))
     for cut, end in ends:
         link, other = cut[0], cut[1] + end
-        if other in links and not {link, other} & set(held):
+        if other in links and not {link, other} & held:
             message = f'by its name and {other!r} a loop is cut here, which stays open: state it in a loops file'
             yield Finding('warning', f'link {link!r}', message)
 

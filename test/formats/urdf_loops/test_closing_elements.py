@@ -158,3 +158,21 @@ def test_links_whose_names_say_that_a_loop_is_cut_are_a_finding(name):
     robot = Robot.from_urdf(cut_four_bar(ends + stated))
     assert robot.loops.closures[0].name == 'loop_joint 1'
     assert not [it for it in robot.findings if it.where == where]
+
+
+def test_a_cut_that_a_loops_file_closes_is_no_finding(tmp_path):
+    ends = ''.join(
+        f'<link name="closing_pin_{side}"/><joint name="to_{side}" type="fixed"><parent link="{link}_link"/>'
+        f'<child link="closing_pin_{side}"/><origin xyz="{place}"/></joint>'
+        for side, link, place in ((1, 'coupler', PIN_OF_COUPLER), (2, 'rocker', PIN_OF_ROCKER))
+    )
+    (tmp_path / 'loops.yaml').write_text(
+        'loops: {closures: [{name: pin, link_a: closing_pin_1, link_b: closing_pin_2, kind: planar_point}]}'
+    )
+    (tmp_path / 'other.yaml').write_text('loops: {closures: [{name: pin, link_a: coupler_link, link_b: rocker_link}]}')
+    text = cut_four_bar(ends)
+    closed, still_open = (Robot.from_urdf(text, loops_file=tmp_path / f'{it}.yaml') for it in ('loops', 'other'))
+    of_cuts = [it for it in Robot.from_urdf(text).findings if 'a loop is cut here' in it.message]
+    assert len(of_cuts) == 1
+    assert not set(of_cuts) & set(closed.findings)
+    assert set(of_cuts) <= set(still_open.findings)
