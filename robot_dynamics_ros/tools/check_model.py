@@ -15,7 +15,7 @@ import yaml
 from robot_dynamics_ros.control.arm.described_arm import described
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
-from robot_dynamics_ros.control.arm.loop_check import effective_mobility, loop_rows, motor_findings
+from robot_dynamics_ros.control.arm.loop_check import effective_mobility, loop_rows, motor_findings, opening_findings
 from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
 from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
@@ -145,6 +145,7 @@ def report(robot: Robot | DrivenRobot, mechanism: Robot, description: str, verdi
     findings = [
         *robot.findings,
         *motor_findings(mechanism),
+        *opening_findings(mechanism),
         *_on_passive_joints(mechanism, description),
         *_on_torques(robot, needed),
         *_on_axes(model),

@@ -18,6 +18,10 @@ REACH = 1.0
 """rad, m: distance from position 0 of those of joints without limits."""
 
 
+WIDE_OPEN = 0.05
+"""rad, m: a loop that is more open than this at positions near which it is said to be closed may have a wrong pose."""
+
+
 class LoopRow(NamedTuple):
     """One loop of a robot."""
 
@@ -105,6 +109,17 @@ def motor_findings(robot: Robot) -> Iterator[Finding]:
     else:
         return
     yield Finding('warning', where, message)
+
+
+def opening_findings(robot: Robot) -> Iterator[Finding]:
+    """Yield a finding for each loop that is wide open at the stated positions near which it is said to be closed."""
+    for row in loop_rows(robot) if robot.loops.near else ():
+        if row.opening > WIDE_OPEN:
+            message = (
+                f'it is open by {row.opening:.2g} rad or m at the positions near which it is said to be closed: check '
+                'these positions (near), and the poses of the loop'
+            )
+            yield Finding('warning', f'loop {row.name!r}', message)
 
 
 def _starts(robot: Robot) -> Iterator[np.ndarray]:

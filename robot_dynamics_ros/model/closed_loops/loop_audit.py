@@ -37,11 +37,13 @@ def audit_loops(model: Model) -> Iterator[Finding]:
         found = remainders[(remainders > LEAST) & (remainders < MOST)].max(initial=0.0)
         if found:
             tolerance = model.loops.tolerance
-            effect = 'has no effect' if found < tolerance else 'locks a joint'
+            effect = (
+                'has no effect, but nodes refuse positions where it is open' if found < tolerance else 'locks a joint'
+            )
             message = (
                 f'a constraint depends on others up to {found:.1g}, as rounded axes do; it {effect}, since the '
                 f'tolerance of with_loops is {tolerance:g}. In a planar mechanism, the kind '
-                "'planar_point' leaves such constraints out"
+                "'planar_point' leaves such constraints out; else state axes with all digits"
             )
             yield Finding('warning', f'loop {closure.name!r}', message)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Coupling, LoopClosure, Robot
-from robot_dynamics_ros.control.arm.loop_check import effective_mobility, loop_rows, motor_findings
+from robot_dynamics_ros.control.arm.loop_check import effective_mobility, loop_rows, motor_findings, opening_findings
 
 
 def place(text: str) -> np.ndarray:
@@ -37,6 +37,19 @@ def test_rows_are_those_of_the_constraints():
         'planar_point', 2, ('crank', 'coupler', 'rocker'), ('rocker',)
     )  # fmt: skip
     assert coupling[:4] == ('rocker', 'coupling', ('rocker', 'a constant'), 1) and coupling.opening == 0.25
+
+
+def test_a_loop_that_is_wide_open_near_where_it_is_said_to_be_closed_is_a_finding():
+    robot, closed = (bar(PIN, actuated=['rocker']) for _ in range(2))
+    q = closed.close_loops(closed.neutral()).q
+    near = dict(zip(closed.joint_names, map(float, q), strict=True))
+    stated, moved = (
+        robot.with_loops(robot.loops.all, near=it) for it in (near, {**near, 'crank': near['crank'] + 0.5})
+    )
+    assert not [*opening_findings(stated)]
+    (found,) = opening_findings(moved)
+    assert found.where == "loop 'pin'" and 'it is open by 0.' in found.message and '(near)' in found.message
+    assert not [*opening_findings(robot.with_loops(robot.loops.all, near={}))]
 
 
 def test_a_weld_that_is_turned_by_half_a_turn_has_no_opening():
