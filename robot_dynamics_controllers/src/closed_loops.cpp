@@ -69,13 +69,14 @@ std::string ClosedLoops::text_of(const LoopFault & fault) const
     case ROBOT_DYNAMICS_NOT_FINITE: return loop + ": a number is not finite or far too large";
     case ROBOT_DYNAMICS_FAR: return loop + ": the position is far from the last one, and approached";
     case ROBOT_DYNAMICS_FAST:
-      return loop + ": a joint has jumped farther than it can have moved: check its encoder, then activate again";
+      return loop + ": a joint has jumped farther than it can have moved, or moved far in one cycle: where it does not come "
+                    "back, check its encoder, then activate again";
     case ROBOT_DYNAMICS_OPEN: return loop + " cannot be closed: check the positions and the model";
     case ROBOT_DYNAMICS_SINGULAR:
       return loop + ": the mechanism is at a singular position, or near it: move it away";
     case ROBOT_DYNAMICS_PASSED:
-      return loop + ": the mechanism was at a singular position, or beyond: see that it is in its assembly mode, then "
-                    "activate again";
+      return loop + ": the mechanism was at a singular position, or beyond, or can have been there in a pause: see that it "
+                    "is in its assembly mode, then activate again";
   }
   return "";
 }

@@ -266,7 +266,7 @@ void EffortLaw::activate(const double * last) noexcept
   source_ = reference_ = Source::none;
   goes_down_ = false;
   pause_ = 0.0;
-  without_state_ = 0;
+  without_state_ = approaching_ = 0;
   progress_.restart();
   in_use_.store(false, RELAXED);
   stop_.store(false, RELAXED);
@@ -343,8 +343,10 @@ Outcome EffortLaw::outcome_of(
   }
   if (!loops_.measure(state.q, std::exchange(unmeasured_, 0.0))) {
     fault_ = loops_.fault();
-    return without_state(elapsed);
+    const bool approaches = fault_.fault == ROBOT_DYNAMICS_FAR && ++approaching_ <= APPROACH;
+    return approaches ? Outcome::state_held : without_state(elapsed);
   }
+  approaching_ = 0;
   if (frame_law_) {
     prepare_frame_law(state, elapsed, now);
   }

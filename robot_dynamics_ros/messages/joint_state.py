@@ -218,11 +218,11 @@ class StateInput(MeasuredState):
             self._driven.following.continue_from(before._driven.following)
 
     def clock_set_back(self) -> None:
-        """Accept reports of measured joints with earlier stamps, and an arm elsewhere: a simulation may begin again."""
+        """Accept reports of measured joints, and states of the arm, with earlier stamps."""
         if self.measured:
             self.measured.clock_set_back()
         if self._driven:
-            self._driven.following.begin()
+            self._driven.following.clock_set_back()
 
     def read(self, data: bytes) -> int:
         """Write ``q``, ``qd`` (NaN unless all velocities are finite), ``has_velocity`` and ``stamp``; return the stamp.
@@ -246,8 +246,6 @@ class StateInput(MeasuredState):
         self.stamp = stamp_of(data)
         if self.measured and (fault := self.measured.fault(self._input.present, self._followers)):
             raise ArgumentError(fault)
-        if self._driven:
-            self._driven.following.check(self._followers, self._follower_limits)
         self.has_velocity, self.has_effort = bool(found & self.VELOCITY), bool(found & self.EFFORT)
         self.no_velocity = NO_VELOCITIES
         return self.stamp
@@ -259,9 +257,9 @@ class StateInput(MeasuredState):
         """
         if self.measured:
             self.reported = self.measured.report(self._followers, self.stamp, False)
-            self._driven.following.measure(self.q, self.measured.count(self._followers, self.stamp), self.stamp)
-        elif self._driven:
-            self._driven.following.measure(self.q, self._followers, self.stamp)
+        if self._driven:
+            counted = self.measured.count(self._followers, self.stamp) if self.measured else self._followers
+            self._driven.following.measure(self.q, counted, self.stamp, self._follower_limits)
 
     def report(self, data: bytes, now: int) -> bool:
         """Use the positions of measured joints in a message of other joints alone, which ``read`` has refused.

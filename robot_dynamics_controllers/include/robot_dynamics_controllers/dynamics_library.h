@@ -93,10 +93,10 @@ typedef enum robot_dynamics_fault {
   ROBOT_DYNAMICS_CLOSED,     /* none: its loops are closed */
   ROBOT_DYNAMICS_NOT_FINITE, /* a number is not finite, or far too large */
   ROBOT_DYNAMICS_FAR,        /* farther from a known position than a call goes: later calls begin nearer, and arrive */
-  ROBOT_DYNAMICS_FAST,       /* a measured joint has jumped farther than it can move, and has not come back */
+  ROBOT_DYNAMICS_FAST,       /* a measured joint has jumped and not come back, or moved far in one call */
   ROBOT_DYNAMICS_OPEN,       /* a loop cannot be closed */
   ROBOT_DYNAMICS_SINGULAR,   /* the joints do not fix the others at this position, or near it */
-  ROBOT_DYNAMICS_PASSED      /* a measured position was singular, or beyond, and the assembly mode is not known */
+  ROBOT_DYNAMICS_PASSED      /* a measured position was singular, or beyond, or can have been in a pause */
 } robot_dynamics_fault;
 
 /* Closed loops, which fix the other joints of the robot. Calls with one memory come one after the other. */

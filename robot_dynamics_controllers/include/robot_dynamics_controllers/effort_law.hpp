@@ -111,6 +111,8 @@ class EffortLaw
 public:
   /// Updates for which the last effort is held without a usable state.
   static constexpr int HELD = 3;
+  /// Updates in which the way to a state far from the last known one may go on, likewise.
+  static constexpr int APPROACH = 200;
 
   /// Throws std::invalid_argument that names the parameter, and LibraryError, which is not derived from it, for other
   /// joints or another digest. Allocates all memory that `update` needs.
@@ -235,6 +237,7 @@ private:
   Source source_ = Source::none;  // of the last torque since the activation
   double reference_age_ = 0.0;    // s
   int without_state_ = 0;         // updates
+  int approaching_ = 0;           // updates
 
   std::atomic<bool> in_use_{false}, stop_{false}, blends_{false};
   std::atomic<std::int64_t> stopped_{LONG_AGO};  // ns of the steady clock: a stop, or a wrench that went on after it

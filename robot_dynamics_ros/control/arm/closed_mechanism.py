@@ -4,14 +4,14 @@ The positions of all joints are q = phi(y) with those of the actuated joints y, 
 position where the loops are closed; qd = G yd and qdd = G ydd + dG/dt yd (``kernels.closed_loops.driven_motion``).
 
 A way begins at a position that is known, first of all near those at which the loops are said to be closed, and is
-followed in steps so short that none passes a singular position: the mechanism stays in its assembly mode. Measured
-states lead on from each other, those that are refused, too; after one at a singular position, or beyond, the assembly
-mode is not known, and none is accepted.
+followed in steps so short that none passes a singular position: the mechanism stays in its assembly mode.
+``mechanism_states`` judges measured states.
 """
 
 import math
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ from robot_dynamics_ros.control.arm.closing_way import (
 from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion
 from robot_dynamics_ros.control.arm.joint_jumps import JointJumps
 from robot_dynamics_ros.control.arm.loop_check import joints_between, stated_position
+from robot_dynamics_ros.control.arm.mechanism_states import MechanismStates
 from robot_dynamics_ros.control.joints.continuous_joints import TURN
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, LoopError, ModelError, SingularError
@@ -44,7 +45,7 @@ LONGEST = 0.02
 FARTHEST = 1000
 """Most steps of a way."""
 FASTEST, ANY = 2.5, 1e30
-"""rad/s, or m/s: velocity limit of a joint for which none is known, and of one that is in no loop."""
+"""rad/s, or m/s: velocity limit of a joint for which none is known; rad, m: step, unit of jumps of one in no loop."""
 HOME_STEPS = 4
 """Newton steps at home, and to positions beside it."""
 NEIGHBOUR = 1e-3
@@ -70,6 +71,7 @@ class Arithmetic(NamedTuple):
 
     turn: np.ndarray  # (m,) rad          of continuous actuated joints, else 0
     unit: np.ndarray  # (m,) rad, m       in which distances of actuated joints are compared
+    jump_unit: np.ndarray  # (m,) rad, m  of jumps: endless for joints in no loop
     longest: np.ndarray  # (m,) rad, m    steps of a way
     fastest: np.ndarray  # (m,) rad/s, m/s
     units: np.ndarray  # (constraints,)   of residuals
@@ -141,12 +143,13 @@ class ClosedMechanism:
         self._own = slice(self.constant_couplings - m, self.constant_couplings)
         self._coordinates, self._rows = arrays.coupled[-m:, 1], slice(arrays.constraints - m, arrays.constraints)
         limits, unit = robot.limits.velocity[self.places], units_of_velocities(model)[self.places]
-        in_loop = [bool(self._loop_of(name)) for name in self.joint_names]
+        in_loop = [bool(self.loop_of(name)) for name in self.joint_names]
         self.arithmetic = Arithmetic(
             turn=np.where(robot.continuous_joints[self.places], TURN, 0.0),
             unit=unit,
-            longest=LONGEST * unit,
-            fastest=np.where(in_loop, np.where(np.isfinite(limits) & (limits > 0.0), limits, FASTEST), ANY),
+            jump_unit=np.where(in_loop, unit, ANY),
+            longest=np.where(in_loop, LONGEST * unit, ANY),
+            fastest=np.where(np.isfinite(limits) & (limits > 0.0), limits, FASTEST),
             units=units_of_constraints(self.held.model),
             references=np.zeros(arrays.constraints),
         )
@@ -164,8 +167,8 @@ class ClosedMechanism:
         self._zero = np.zeros(arrays.constraints)
         self._bind(np.zeros(m), np.zeros(2 * m + 1))
         self._own_of_thread = _OfThread(self)
-        self._jumps = JointJumps(self.arithmetic.turn, self.arithmetic.unit, self.arithmetic.fastest)
-        self._passed: SingularError | None = None
+        of = self.arithmetic
+        self._states = MechanismStates(self, JointJumps(of.turn, of.jump_unit, of.fastest))
         self.measured = self.at_home = self._at_home()
         self.home = self.measured.y
 
@@ -207,76 +210,57 @@ class ClosedMechanism:
 
     def begin(self) -> None:
         """Begin anew, as at an activation: the arm may have moved anywhere, and is in its assembly mode."""
-        self._jumps.reset()
-        self._passed = None
+        self._states.begin()
+
+    def clock_set_back(self) -> None:
+        """Measure the next state as one that comes a period after the last."""
+        self._states.clock_set_back()
 
     def continue_from(self, before: FollowingJoints) -> None:
         """Go on from where ``before``, the same arm under another description, was measured last.
 
         The assembly mode is that of the own description, if the arm is there within reach.
         """
-        if not isinstance(before, ClosedMechanism) or before.mechanism.joint_names != self.mechanism.joint_names:
+        if not isinstance(before, ClosedMechanism) or before.joint_names != self.joint_names:
             return
+        self._states.continue_from(before._states)
         y = before.measured.y
         try:
-            try:
-                found = self._from_nearest((self.at_home,), y)
-            except (LoopError, SingularError):
+            self.measured = self._from_nearest((self.at_home,), y)
+        except (LoopError, SingularError):
+            if before.mechanism.joint_names == self.mechanism.joint_names:
                 self._own_of_thread.change[self._rows] = y
-                found = self._closed(before.measured.q)
-        except DynamicsError:
-            return
-        self.measured = found
-        self._jumps.continue_from(before._jumps)
-        self._passed = before._passed
+                with suppress(DynamicsError):
+                    self.measured = self._closed(before.measured.q)
 
-    def check(self, positions, limits: PositionLimits | None = None) -> None:
-        """Raise ArgumentError for a measured one of ``positions`` (rad, m) of ``followers`` beyond ``limits``."""
-        if limits is None:
-            return
-        for k, position in enumerate(positions.tolist()):
-            if position == position and (fault := limits.fault(k, position)):
-                raise ArgumentError(fault)
-
-    def measure(self, y, positions, stamp: int) -> None:
+    def measure(self, y, positions, stamp: int, limits: PositionLimits | None = None) -> None:
         """Close the loops at measured positions y (m) of the time ``stamp`` (ns), and compare those of ``followers``.
 
         LoopError names the loop that does not close, that would need actuated joints faster than they are, or with
-        which measured ``positions`` (rad, m; NaN: not measured) disagree; SingularError likewise.
+        which measured ``positions`` (rad, m; NaN: not measured) disagree; SingularError likewise. ArgumentError names
+        one of these beyond ``limits``.
         """
-        begun = self._jumps.begun
-        if begun and (jumped := self._jumps.jumped(y, stamp)) >= 0:
-            name = self.joint_names[jumped]
-            raise LoopError(
-                f'{self._loop_of(name)}: joint {name!r} has jumped by {self._jumps.distance(jumped):.3g} rad or m, '
-                'farther than it can have moved since the state before: check its encoder, then activate again'
-            )
-        if self._passed:
-            raise self._passed.with_traceback(None)  # or it would grow with each state
-        try:
-            found = self._own_of_thread.last = self._at(y, PASSED, () if begun else (self.at_home,))
-        except (LoopError, SingularError) as error:
-            self._passed = self._passed_by(y, str(error)) if begun else None
-            raise
+        found = self._states.followed(y, stamp)
         if found.distance < NEAREST:
             raise SingularError(self._near_singular(found))
         off = self._follower_off(found.q, positions)
         if off >= 0:
             name, closed = self.followers[off], found.q[self._follower_coordinates[off]]
             raise LoopError(
-                f'{self._loop_of(name)}: joint {name!r} is at {positions[off]:.4g} rad or m, and the loop is closed '
+                f'{self.loop_of(name)}: joint {name!r} is at {positions[off]:.4g} rad or m, and the loop is closed '
                 f'with {closed:.4g}: more than {PARAMETER} ({self._tolerance:g}) away'
             )
+        measured = [(k, position) for k, position in enumerate(positions.tolist()) if position == position]
+        for k, position in measured:
+            if limits is not None and (fault := limits.fault(k, position)):
+                raise ArgumentError(fault)
+        self._states.accept(found, bool(measured))
         self.measured = found
-        if not begun:
-            self._jumps.begin(y, stamp)
 
-    def _passed_by(self, y: np.ndarray, error: str) -> SingularError:
-        """Return the error of all states after one at y (m), at a singular position or beyond."""
-        return SingularError(
-            f'{error.partition(":")[0]}: the mechanism was at a singular position, or beyond, with {self.said(y)}: see '
-            'that it is in its assembly mode, then activate again'
-        )
+    def measured_at(self, y: np.ndarray, others: tuple[Solution, ...]) -> Solution:
+        """Return the solution at measured positions y (m), also near a singular position, and begin there next."""
+        self._own_of_thread.last = found = self._at(y, PASSED, others)
+        return found
 
     def _at(self, y: np.ndarray, least: float = NEAREST, others: tuple[Solution, ...] = ()) -> Solution:
         """Return the solution at y (m): a known one, or on the way from the nearest, see ``way``."""
@@ -422,7 +406,7 @@ class ClosedMechanism:
             if not (shares[self._rows] > 0.0).all():
                 name = self.joint_names[int(np.argmin(shares[self._rows]))]
                 raise ModelError(
-                    f'{self._loop_of(name)}: joint {name!r} and the other actuated ones do not fix the others'
+                    f'{self.loop_of(name)}: joint {name!r} and the other actuated ones do not fix the others'
                 )
             vanish = ((around > 0.0) != (shares > 0.0)).any(axis=0)
             if vanish.any():
@@ -459,13 +443,13 @@ class ClosedMechanism:
         own = constraint - self._rows.start
         if own < 0:
             return self.held.model.loops.constraint_names[constraint]
-        return self._loop_of(self.joint_names[own]) or f'joint {self.joint_names[own]!r}'
+        return self.loop_of(self.joint_names[own]) or f'joint {self.joint_names[own]!r}'
 
     def said(self, y: np.ndarray) -> str:
         """Return positions y (m; rad, m) of the actuated joints in words."""
         return ', '.join(f'{name!r} at {value:.4g}' for name, value in zip(self.joint_names, y, strict=True))
 
-    def _loop_of(self, joint: str) -> str:
+    def loop_of(self, joint: str) -> str:
         """Return the name of a loop that ``joint`` is in, '' where it is in none."""
         model = self.mechanism.model
         for closure in model.loops.closures:

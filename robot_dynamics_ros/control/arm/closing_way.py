@@ -128,7 +128,8 @@ def follower_off(coordinates: Integers, turn: Vector, tolerance: float, q: Vecto
     for k in range(positions.shape[0]):
         off = positions[k] - q[coordinates[k]]
         off -= turn[k] * np.floor(off / select(turn[k] > 0.0, turn[k], 1.0) + 0.5)
-        if positions[k] == positions[k] and not abs(off) <= tolerance:
+        # beyond a million turns no angle is left
+        if positions[k] == positions[k] and not (abs(off) <= tolerance and abs(positions[k]) < 6e6):
             return k
     return -1
 

@@ -33,6 +33,7 @@ from robot_dynamics_ros.control.arm.closing_way import (
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.following_joints import FollowingJoints
 from robot_dynamics_ros.control.arm.joint_jumps import jumped_joint
+from robot_dynamics_ros.control.arm.mechanism_states import PAUSE
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.described_robot import evaluator_of
 from robot_dynamics_ros.robot.export.c_export import write_c
@@ -135,7 +136,7 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
         open_constraint: ((constraints,), (closing,)),
         slow_constraint: ((constraints,), (closing,), (closing,)),
         nearest_constraint: ((constraints,), (1,), (closing,)),
-        jumped_joint: ((m,), (m,), (m,), (m,), (m,), (m,), ()),
+        jumped_joint: (*((m,),) * 7, (2,), (m,), ()),
         driven_torque: ((m, nv), (nv,), (m,)),
     }
     for function, kinds in kinds_of.items():
@@ -166,13 +167,14 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
         G=numbers(home.G.T.ravel()),
         inputs='\n'.join(f'    {{{numbers(field)}}},' for field in fields),
         turn=numbers(arithmetic.turn),
-        unit=numbers(arithmetic.unit),
+        unit=numbers(arithmetic.jump_unit),
         longest_steps=numbers(arithmetic.longest),
         fastest=numbers(arithmetic.fastest),
         units=numbers(arithmetic.units),
         references=numbers(arithmetic.references),
         nearest=number(NEAREST),
         passed=number(PASSED),
+        pause=number(PAUSE),
         distance=number(home.distance),
         closing=closing,
         way=way,

@@ -104,8 +104,17 @@ class MimicJoints:
         """Return G yd (..., n) and G (n, m)."""
         return np.asarray(yd, float)[..., self._leader] * self._slope, self.constant_G
 
-    def check(self, positions, limits: PositionLimits | None = None) -> None:
-        """Check measured positions of the followers (rad, m; NaN: as they mimic) before ``measure`` uses them.
+    def begin(self) -> None:
+        """Begin anew: no position depends on the one before."""
+
+    def clock_set_back(self) -> None:
+        """Measure the next state as any other."""
+
+    def continue_from(self, before: FollowingJoints) -> None:
+        """Go on from ``before``, the same arm under another description: likewise."""
+
+    def measure(self, y, positions, stamp: int, limits: PositionLimits | None = None) -> None:
+        """Use measured positions of the followers (rad, m) at those of the driven joints y (m); NaN: as they mimic.
 
         Raises ArgumentError where that of a joint that has to be measured is NaN, and for one beyond ``limits``, those
         of the followers.
@@ -119,15 +128,6 @@ class MimicJoints:
                     )
             elif limits is not None and (fault := limits.fault(k, position)):
                 raise ArgumentError(fault)
-
-    def begin(self) -> None:
-        """Begin anew: no position depends on the one before."""
-
-    def continue_from(self, before: FollowingJoints) -> None:
-        """Go on from ``before``, the same arm under another description: likewise."""
-
-    def measure(self, y, positions, stamp: int) -> None:
-        """Use measured positions of the followers (rad, m) at those of the driven joints y (m); NaN: as they mimic."""
         for k, i, constant, multiplier in self._following:
             position = positions[k]
             if position == position:

@@ -393,11 +393,111 @@ def test_an_arm_that_comes_near_a_singular_position_and_leaves_it_is_accepted_ag
     assert 4 < refused < 40 and robot.following.measured.y[0] == 0.1
 
 
-def test_an_arm_that_moved_while_no_states_came_is_followed():
+def test_an_arm_that_moved_while_no_states_came_is_followed_from_the_second_state_on():
+    """The first one alone may be wrong."""
     robot = closed('palletizer')
-    seen(robot, robot.following.home, 0.0)
-    seen(robot, robot.following.home + 0.3, 1.0)
+    home = robot.following.home
+    seen(robot, home, 0.0)
+    seen(robot, home, 0.002)
+    with pytest.raises(
+        LoopError, match=r'has moved by 0\.3 rad or m since the state before: the next one has to confirm'
+    ):
+        seen(robot, home + 0.3, 0.9)
+    seen(robot, home + 0.301, 0.902)
     assert robot.following.measured.steps > 0
+
+
+def test_one_wrong_state_after_a_gap_has_no_torque_and_right_ones_go_on():
+    robot = closed('palletizer')
+    home, wrong = robot.following.home, robot.following.home + np.radians([0.0, 5.0, 0.0, 0.0])
+    for gap in (0.012, 0.06, 0.5):
+        robot.following.begin()
+        for k in range(10):
+            seen(robot, home, 0.002 * k)
+        with pytest.raises(LoopError, match=r'has moved|has jumped'):
+            seen(robot, wrong, 0.018 + gap)
+        seen(robot, home, 0.020 + gap)
+
+
+def test_a_jump_is_not_forgiven_after_a_gap_in_which_the_arm_moved_against_it():
+    robot = closed('palletizer')
+    home, jump = robot.following.home, np.radians([0.0, 5.0, 0.0, 0.0])
+    for k in range(10):
+        seen(robot, home, 0.002 * k)
+    for k, sag in [(10, 0.0), (11, 0.0), (36, 0.05), (37, 0.05), (60, 0.08)]:
+        with pytest.raises(LoopError, match='has jumped'):
+            seen(robot, home + jump - sag * np.sign(jump), 0.002 * k)
+
+
+def test_states_of_hardware_that_is_read_less_often_are_followed():
+    """A controller of 1 kHz sees each position several times."""
+    robot, velocity = closed('palletizer'), np.array([1.0, 0.6, 0.5, 1.0])
+    for cycles in (5, 15, 30):
+        robot.following.begin()
+        for k in range(600):
+            t = 0.001 * cycles * (k // cycles)
+            swing = 0.3 * np.sin(t / 0.3 * velocity)
+            seen(robot, robot.following.home + swing, 0.001 * k)
+
+
+@pytest.mark.parametrize(('period', 'speed'), [(0.02, 1.7), (0.04, 1.0), (0.002, 2.4)])
+def test_a_stamp_that_repeats_in_motion_stops_nothing(period, speed):
+    robot, stamp = closed('palletizer'), 0.0
+    home, along = robot.following.home, np.array([0.0, 1.0, 1.0, 0.0])
+    for k in range(20):
+        # begins at rest
+        y = home + along * 0.2 * np.sin(min(1.0, k / 10) * speed * period * k / 0.2)
+        stamp += 0.0 if k == 12 else period
+        try:
+            seen(robot, y, stamp)
+        except LoopError as error:
+            assert 'has to confirm' in str(error)
+    seen(robot, y, stamp + period)
+
+
+def test_after_a_pause_other_joints_or_an_activation_say_that_the_assembly_mode_is_the_same():
+    robot = closed('four-bar, revolute')
+    home, rocker = robot.following.home, robot.positions(robot.following.home)[2]
+    seen(robot, home, 0.0)
+    with pytest.raises(SingularError, match=r'no state was followed for 2\.0 s'):
+        seen(robot, home, 2.0)
+    with pytest.raises(SingularError, match='activate again'):
+        seen(robot, home, 2.002, rocker=rocker)
+    robot.following.begin()
+    seen(robot, home, 2.004)
+    seen(robot, home, 4.0, rocker=rocker)
+
+
+def test_an_activation_beyond_a_singular_position_is_silent_until_the_next_one():
+    robot = closed('parallelogram')
+    for k, angle in enumerate(np.arange(-0.5, 0.8, 0.004)):
+        with pytest.raises(SingularError):
+            seen(robot, [angle], 0.002 * k)
+    robot.following.begin()
+    seen(robot, [0.8], 2.0)
+
+
+def test_a_jump_hides_no_singular_position():
+    robot = closed('parallelogram')
+    there = np.arange(0.8, -0.4, -0.004)
+    seen(robot, [0.8], 0.0)
+    for k, angle in enumerate([*there, *there[::-1]]):
+        with pytest.raises((LoopError, SingularError)):
+            seen(robot, [angle + np.radians(5.0)], 0.002 * k)
+    with pytest.raises(SingularError, match='activate again'):
+        seen(robot, [0.8], 2.0)
+
+
+def test_a_clock_that_is_set_back_forgets_nothing():
+    robot = closed('palletizer')
+    home = robot.following.home
+    for k in range(5):
+        seen(robot, home, 1.0 + 0.002 * k)
+    robot.following.clock_set_back()
+    with pytest.raises(LoopError, match='has jumped'):
+        seen(robot, home + np.radians([0.0, 5.0, 0.0, 0.0]), 0.5)
+    robot.following.clock_set_back()
+    seen(robot, home, 0.4)
 
 
 def test_measured_joints_that_fit_are_compared_and_others_refused_with_the_loop():
@@ -429,20 +529,22 @@ def test_measured_joints_beyond_their_limits_and_infinite_ones_are_refused():
     limits = PositionLimits(robot.robot, 0.1, robot.followers)
     wrist = robot.followers.index('wrist joint')
     limits.lower[wrist], limits.upper[wrist] = -3.0, -1.0
-    nothing = np.full(len(robot.followers), np.nan)
-    robot.following.check(nothing, limits)
-    nothing[wrist] = -0.8
-    with pytest.raises(DynamicsError, match=r"joint 'wrist joint': position -0.8 is beyond"):
-        robot.following.check(nothing, limits)
-    with pytest.raises(LoopError, match=r"joint 'wrist joint' is at inf"):
-        seen(robot, robot.following.home, 0.0, wrist=np.inf)
+    home, nothing = robot.following.home, np.full(len(robot.followers), np.nan)
+    robot.following.measure(home, nothing, 0, limits)
+    nothing[wrist] = robot.positions(home)[robot.robot.joint_names.index('wrist joint')]
+    with pytest.raises(DynamicsError, match=r"joint 'wrist joint': position .* is beyond"):
+        robot.following.measure(home, nothing, 1, limits)
+    for wrong in (np.inf, -np.inf, 1e300):
+        with pytest.raises(LoopError, match=r"joint 'wrist joint' is at"):
+            seen(robot, home, 0.002, wrist=wrong)
 
 
 def test_another_description_goes_on_from_where_the_arm_was():
     before, after = closed('palletizer'), closed('palletizer')
     y = before.following.home + np.array([0.0, 0.3, -0.2, 2.0])
     seen(before, before.following.home, 0.0)
-    seen(before, y, 1.0)
+    for share in np.linspace(0.01, 1.0, 100):
+        seen(before, before.following.home + share * (y - before.following.home), share)
     after.following.continue_from(before.following)
     np.testing.assert_allclose(after.following.measured.q, before.following.measured.q, atol=1e-9)
     with pytest.raises(LoopError, match='has jumped'):
@@ -453,7 +555,7 @@ def test_turns_of_a_continuous_joint_are_followed():
     robot = closed('palletizer')
     home = robot.following.home.copy()
     for k, tool in enumerate((3.0, 3.14, 3.16 - 2.0 * np.pi, 3.3 - 2.0 * np.pi)):
-        seen(robot, [*home[:3], tool], 10.0 * k)
+        seen(robot, [*home[:3], tool], 0.5 * k)
     assert robot.following.measured.y[3] == pytest.approx(3.3)
     expected = arm('palletizer').gravity_torque([*home[:3], 3.3])
     np.testing.assert_allclose(robot.gravity_torque([*home[:3], 3.3 - 2.0 * np.pi]), expected, rtol=1e-9, atol=1e-9)
