@@ -29,6 +29,9 @@ ARGUMENTS = {
     'rotations': np.empty((0, 3, 3)),
     'origins': np.empty((0, 3)),
     'reference_frame': 0,
+    'friction': np.empty((8, 0)),
+    'W': np.empty((0, 0)),
+    'residual': np.empty((0, 16)),
 }
 """By parameter. The result of a kernel, its last parameter, is in the row of its algorithm."""
 
@@ -50,7 +53,9 @@ def kernels() -> Iterator[tuple[Kernel, tuple]]:
         for algorithm in table.values():
             result = np.empty((0,) * max(1, len(algorithm.shape)))
             options = algorithm.kernel.kernels if isinstance(algorithm.kernel, Choice) else (algorithm.kernel,)
-            for kernel in options:
+            for kernel in (*options, *filter(None, [algorithm.after])):
                 yield kernel, (*(ARGUMENTS[name] for name in kernel.parameters[:-1]), result)
+            if algorithm.before:
+                yield algorithm.before, tuple(ARGUMENTS[name] for name in algorithm.before.parameters)
     for kernel in chain(*WRENCH_KERNELS):
         yield kernel, tuple(ARGUMENTS[name] for name in kernel.parameters)

@@ -20,7 +20,7 @@ from robot_dynamics_ros.jit.decorators import Kernel
 from robot_dynamics_ros.kernels.frame_wrench import changes_of_wrench, external_wrench
 from robot_dynamics_ros.kernels.wrenches import changes_of_wrenches, wrenches_on_links
 from robot_dynamics_ros.model.arrays import ModelArrays, Workspace
-from robot_dynamics_ros.model.model import Frame
+from robot_dynamics_ros.model.model import Frame, Friction
 
 RUNTIME_INPUTS = 19
 """Length of ``runtime_inputs``: gravity (3, m/s^2, base frame), the ten inertial parameters of the last link
@@ -36,6 +36,21 @@ WRENCH_KERNELS = (wrenches_on_links, changes_of_wrenches), (external_wrench, cha
 """Kernels of external wrenches on all links, and of one: the wrenches, and how torques of these change with q."""
 LOCAL = 2
 """Index of the reference frame in which constant wrenches do not change with q."""
+
+
+class JointTorques(NamedTuple):
+    """Arguments of the kernels of ``joint_torques``."""
+
+    friction: np.ndarray  # (8, nv): the rows are the fields of ``model.Friction``
+    W: np.ndarray  # (nv, nv) of coupled motors, else (0, 0)
+    residual: np.ndarray  # (nv, 16), or (0, 16) where nothing was learnt
+
+    @classmethod
+    def none(cls, nv: int) -> 'JointTorques':
+        """Return those of joints without friction."""
+        friction = np.zeros((len(Friction._fields), nv))
+        friction[[Friction._fields.index(it) for it in ('transition', 'stribeck_velocity')]] = 1.0
+        return cls(friction, np.zeros((0, 0)), np.zeros((0, 16)))
 
 
 class Scratch(NamedTuple):
@@ -94,12 +109,18 @@ def algorithm_of(name: str, frames: int = 0, wrenches: str | None = None) -> Alg
 
 
 def program_of(
-    arrays: ModelArrays, name: str, frames: Sequence[Frame] = (), reference_frame: int = 0, wrenches: str | None = None
+    arrays: ModelArrays,
+    name: str,
+    frames: Sequence[Frame] = (),
+    reference_frame: int = 0,
+    wrenches: str | None = None,
+    joints: JointTorques | None = None,
 ) -> Program:
     """Return the steps of a quantity for a robot.
 
     ``frames`` are those of a quantity of frames, or the one that an external wrench acts on;
     ``reference_frame`` is the index of theirs. ``wrenches`` is the input of external wrenches, if there is one.
+    ``joints`` are the torques of joints, none by default, in quantities that have them.
     """
     algorithm = algorithm_of(name, len(frames), wrenches)
     kernel = algorithm.kernel(arrays) if isinstance(algorithm.kernel, Choice) else algorithm.kernel
@@ -119,15 +140,22 @@ def program_of(
         if 'D_f' in kernel.parameters and reference_frame != LOCAL:
             before.append(of_changes)
             arguments['D_f'] = Scratch('D_f')
-    *parameters, _ = kernel.parameters
+    steps = [Step(it, tuple(arguments[name] for name in it.parameters)) for it in before]
+    of_joints: Sequence[np.ndarray] = ()
+    if algorithm.before or algorithm.after:
+        of_joints = joints or JointTorques.none(arrays.nv)
+        arguments |= dict(zip(JointTorques._fields, of_joints, strict=True))
+    if algorithm.before:
+        steps.append(Step(algorithm.before, tuple(arguments[name] for name in algorithm.before.parameters)))
+        arguments['tau'] = Scratch('net')
+    for it in filter(None, [kernel, algorithm.after]):
+        *parameters, _ = it.parameters
+        steps.append(Step(it, (*(arguments[name] for name in parameters), 'result')))
     return Program(
-        _name_of(name, frames, reference_frame, wrenches),
+        _name_of(name, frames, reference_frame, wrenches, of_joints),
         {it: lengths[it] for it in inputs},
         _shape_of(algorithm, arrays, len(frames)),
-        (
-            *(Step(it, tuple(arguments[name] for name in it.parameters)) for it in before),
-            Step(kernel, (*(arguments[name] for name in parameters), 'result')),
-        ),
+        tuple(steps),
         algorithm.bodies,
     )
 
@@ -170,8 +198,12 @@ def _numbers_of(frames: Sequence[Frame], reference_frame: int) -> dict[str, Argu
     return {'links': links, 'rotations': rotations, 'origins': origins, 'reference_frame': reference_frame}
 
 
-def _name_of(name: str, frames: Sequence[Frame], reference_frame: int, wrenches: str | None) -> str:
+def _name_of(
+    name: str, frames: Sequence[Frame], reference_frame: int, wrenches: str | None, joints: Sequence[np.ndarray]
+) -> str:
     """Return a name that is unique for a robot, an identifier."""
+    if joints:
+        return f'{name}_{hashlib.sha256(repr([it.tolist() for it in joints]).encode()).hexdigest()[:16]}'
     if not frames and not wrenches:
         return name
     numbers = [reference_frame, *((it.link, it.rotation.tolist(), it.origin.tolist()) for it in frames)]

@@ -21,6 +21,7 @@ from robot_dynamics_ros.kernels.crba_forward import crba_forward
 from robot_dynamics_ros.kernels.energy import kinetic_energy, potential_energy, total_energy
 from robot_dynamics_ros.kernels.energy_regressors import kinetic_energy_regressor, potential_energy_regressor
 from robot_dynamics_ros.kernels.forward_derivatives import forward_derivatives
+from robot_dynamics_ros.kernels.joint_torques import add_joint_torques, transmitted_torque
 from robot_dynamics_ros.kernels.kinematics import frame_acceleration, frame_pose, frame_velocity, jacobian
 from robot_dynamics_ros.kernels.mass_matrix_inverse import mass_matrix_inverse
 from robot_dynamics_ros.kernels.poses import link_poses
@@ -46,6 +47,10 @@ class Algorithm(NamedTuple):
     """Whether qd has to be the time derivative of q."""
     of_loops: bool = False
     """Whether there is nothing to compute without closed loops."""
+    before: Kernel | None = None
+    """A kernel that writes what the joints transmit of ``tau``, with which the other one computes."""
+    after: Kernel | None = None
+    """A kernel that adds to the result."""
 
 
 VECTOR, MATRIX, MATRICES, CONSTRAINTS = ('nv',), ('nv', 'nv'), (3, 'nv', 'nv'), ('constraints',)
@@ -55,6 +60,8 @@ ALGORITHMS = {
     'inverse_dynamics': Algorithm(rnea, MOTION, VECTOR),
     'bias_torque': Algorithm(rnea, ('q', 'qd'), VECTOR),
     'gravity_torque': Algorithm(rnea, ('q',), VECTOR),
+    'torque': Algorithm(rnea, MOTION, VECTOR, of_tree=True, after=add_joint_torques),
+    'acceleration': Algorithm(choice.forward_dynamics, FORWARD, VECTOR, of_tree=True, before=transmitted_torque),
     'mass_matrix': Algorithm(crba, ('q',), MATRIX),
     'mass_matrix_inverse': Algorithm(mass_matrix_inverse, ('q',), MATRIX),
     'forward_dynamics': Algorithm(choice.forward_dynamics, FORWARD, VECTOR),

@@ -31,6 +31,8 @@ OPERATIONS = {
     'abs': Operation('fabs({})', 'llvm.fabs'),
     'sqrt': Operation('sqrt({})', 'llvm.sqrt'),
     'fma': Operation('fma({}, {}, {})', 'llvm.fma'),
+    'min': Operation('{0} < {1} ? {0} : {1}', 'llvm.minnum'),
+    'max': Operation('{0} > {1} ? {0} : {1}', 'llvm.maxnum'),
 }
 """Operations of a trace, beside inputs, sines and cosines."""
 EXACT_FACTORS = (0.0, 1.0, -1.0)
@@ -94,6 +96,8 @@ class Symbol:
 
     def __rtruediv__(self, other):
         """Return other / self for a number."""
+        if other == 0.0:
+            return 0.0
         return self.tape.value('/', float(other), self)
 
     def __abs__(self):
@@ -149,7 +153,8 @@ class Tape:
         """Return the Python function of a kernel with fused multiply-adds of this trace."""
         python = kernel.py_func
         fma = tuple(CellType(self.fma) for _ in python.__code__.co_freevars)  # see jit.fused_multiply_add
-        names = {**python.__globals__, 'np': SimpleNamespace(sqrt=self.sqrt)}
+        own = {'np': SimpleNamespace(sqrt=self.sqrt), 'min': self.least, 'max': self.most}
+        names = {**python.__globals__, **own}
         return FunctionType(python.__code__, names, python.__name__, None, fma)
 
     def _sincos(self, x):
@@ -159,6 +164,19 @@ class Tape:
     def sqrt(self, x):
         """Return the square root of x."""
         return self.value('sqrt', x) if isinstance(x, Symbol) else float(np.sqrt(x))
+
+    def least(self, x, y):
+        """Return the smaller one of x and y."""
+        return self._one_of('min', min, x, y)
+
+    def most(self, x, y):
+        """Return the larger one of x and y."""
+        return self._one_of('max', max, x, y)
+
+    def _one_of(self, operation: str, function, x, y):
+        if not any(isinstance(value, Symbol) for value in (x, y)):
+            return function(x, y)
+        return self.value(operation, *(value if isinstance(value, Symbol) else float(value) for value in (x, y)))
 
     def fma(self, x, y, z):
         """Return x y + z, rounded once."""

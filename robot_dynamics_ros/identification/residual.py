@@ -1,6 +1,6 @@
 """Residual learning: a bounded correction of the torques of a robot's model, where it pays on data not fitted.
 
-tau = model + friction + residual, residual_i = sum_k weights_ik features_ik (``residual_torque``), by ridge
+tau = model + friction + residual, residual_i = sum_k weights_ik features_ik (``kernels.residual``), by ridge
 regression (Hoerl & Kennard 1970) in units of each feature's root mean square. Each part of the log in time is held out
 in turn; the ridge is chosen on what is left, again by holding out one part after the other. A joint gets a residual if
 it pays on the parts held out: the RMS of all of them is 5 % less, and that of all but one is less. Of a joint whose
@@ -14,12 +14,14 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.standstill import SPEED
-from robot_dynamics_ros.control.terms.residual_torque import FEATURES, residual_features
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.formats.yaml_files.residual_yaml import ResidualModel
 from robot_dynamics_ros.identification.logs.log import Log
 from robot_dynamics_ros.identification.prediction import predicted_torque
 from robot_dynamics_ros.identification.regression import Regression
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Array3, Matrix, Vector
+from robot_dynamics_ros.kernels.residual import features_of
+from robot_dynamics_ros.model.residual import FEATURES, ResidualModel
 from robot_dynamics_ros.robot import Robot
 
 RIDGES = 10.0 ** np.arange(-5.0, 3.0)
@@ -103,12 +105,20 @@ def fit_residual(robot: Robot, log: Log, blocks: int = 6) -> ResidualFit:
 def _features(ratio, fastest, log: Log) -> np.ndarray:
     """Return the features of each sample, (m, n, 13); those of motors with an unknown gear ratio are 0."""
     features = np.zeros((*log.q.shape, len(FEATURES)))
-    example = np.zeros(len(ratio))
-    write = bound(residual_features, ratio, fastest, then=(example, example, features[0]))
-    for row in zip(log.q, log.qd, features, strict=True):
-        write(*row)
+    q, qd = np.ascontiguousarray(log.q), np.ascontiguousarray(log.qd)
+    bound(write_features, ratio, fastest, then=(q, qd, features))(q, qd, features)
     features[:, ratio == 0.0, FEATURES.index('sin Nq') :] = 0.0
     return features
+
+
+@compiled(given='q qd features')
+def write_features(gear_ratio: Vector, fastest: Vector, q: Matrix, qd: Matrix, features: Array3) -> None:
+    """Write features (m, n, 13) at positions q and velocities qd (m, n)."""
+    for b in range(q.shape[0]):
+        for i in range(q.shape[1]):
+            of_joint = features_of(gear_ratio[i], fastest[i], q[b, i], qd[b, i])
+            for k in range(13):
+                features[b, i, k] = of_joint[k]
 
 
 def _weights(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:

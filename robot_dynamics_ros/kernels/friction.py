@@ -15,47 +15,12 @@ def friction_of(viscous, coulomb, offset, transition, stribeck, stribeck_velocit
     The sign of the velocity is the smooth function qd / sqrt(qd^2 + v_s^2), 0.71 at the transition velocity v_s: the
     torque does not jump when the joint reverses.
     """
-    # |tau|
-    magnitude = np.sqrt(tau * tau)
-    # level = coulomb + load |tau| + stribeck / (1 + (qd / stribeck_velocity)^2)
-    speed = qd / stribeck_velocity
-    level = coulomb + load * magnitude + stribeck / (1.0 + speed * speed)
+    # level = coulomb + load |tau| + stribeck / (1 + (qd / v_st)^2), by v_st^2
+    square = stribeck_velocity * stribeck_velocity
+    level = coulomb + load * abs(tau) + stribeck * square / (square + qd * qd)
     # friction = (viscous + quadratic |qd|) qd + level sign(qd) + offset
-    slope = viscous + quadratic * np.sqrt(qd * qd)
+    slope = viscous + quadratic * abs(qd)
     return slope * qd + level * (qd / np.sqrt(qd * qd + transition * transition)) + offset
-
-
-@kernel
-def friction_torque(friction, W, qd, tau, motors, torque):
-    """Write torque (n, N m or N), the friction of the joints at qd (n, rad/s or m/s) under the transmitted tau (n).
-
-    It is W' friction_of(W qd) where other joints turn the motor of a joint, whose velocities are W qd (n, n), and
-    ``friction_of`` each joint where W is empty (0, 0). Reads ``model.Friction``; motors (n) is scratch.
-    """
-    n = torque.shape[0]
-    coupled = W.shape[0]
-    for i in range(n):
-        # w = W qd, which is qd without coupling
-        speed = qd[i] if coupled == 0 else qd[i] * 0.0
-        for k in range(coupled):
-            speed = W[i, k] * qd[k] + speed
-        motors[i] = friction_of(
-            friction.viscous[i],
-            friction.coulomb[i],
-            friction.offset[i],
-            friction.transition[i],
-            friction.stribeck[i],
-            friction.stribeck_velocity[i],
-            friction.load[i],
-            friction.quadratic[i],
-            speed,
-            tau[i],
-        )
-    for i in range(n):
-        # torque = W' motors
-        torque[i] = motors[i] if coupled == 0 else motors[i] * 0.0
-        for k in range(coupled):
-            torque[i] = W[k, i] * motors[k] + torque[i]
 
 
 @kernel
@@ -73,6 +38,42 @@ def joint_friction(friction, i, qd, tau):
         qd,
         tau,
     )
+
+
+@kernel
+def friction_torque(friction, W, qd, tau, motors, torque):
+    """Write torque (n, N m or N), the friction of the joints at qd (n, rad/s or m/s) under the transmitted tau (n).
+
+    It is W' friction_of(W qd) where other joints turn the motor of a joint, whose velocities are W qd (n, n), and
+    ``friction_of`` each joint where W is empty (0, 0). Rows of friction (8, n): ``model.Friction``; motors (n) is
+    scratch.
+    """
+    n = torque.shape[0]
+    coupled = W.shape[0]
+    for i in range(n):
+        # w = W qd, which is qd without coupling
+        speed = qd[i] if coupled == 0 else qd[i] * 0.0
+        for k in range(coupled):
+            speed = W[i, k] * qd[k] + speed
+        motors[i] = joint_friction(friction, i, speed, tau[i])
+    for i in range(n):
+        # torque = W' motors
+        torque[i] = motors[i] if coupled == 0 else motors[i] * 0.0
+        for k in range(coupled):
+            torque[i] = W[k, i] * motors[k] + torque[i]
+
+
+@kernel
+def unloaded(friction, i, qd, rest):
+    """Return the transmitted torque of joint i at qd, where ``rest`` is left by all friction but that by load.
+
+    tau_t + load abs(tau_t) sign(qd) = rest, with the smooth sign of ``friction_of``. Rows of friction (8, n):
+    ``model.Friction``.
+    """
+    transition = friction[3, i]
+    ratio = friction[6, i] * (qd / np.sqrt(qd * qd + transition * transition))
+    # tau_t has the sign of the rest: rest / (1 + ratio sign(rest))
+    return (rest - ratio * abs(rest)) / (1.0 - ratio * ratio)
 
 
 @kernel

@@ -131,6 +131,7 @@ class Workspace(NamedTuple):
     h: Annotated[np.ndarray, NV]  # N m, N: torques at zero acceleration
     rest: Annotated[np.ndarray, NV]  # zeros: joints at rest
     still: Annotated[np.ndarray, 6]  # zeros: a base at rest
+    net: Annotated[np.ndarray, NV]  # N m, N: friction; torques that joints transmit
     qdd: Annotated[np.ndarray, NV]  # rad/s^2, m/s^2: accelerations
     # poses
     T: Annotated[np.ndarray, LINKS, 4, 4]  # m: pose of the link in the base frame

@@ -16,6 +16,7 @@ from robot_dynamics_ros.model.editing import chain, with_attached, with_locked_j
 from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.model import GRAVITY, Model
 from robot_dynamics_ros.model.replaced_parameters import with_friction, with_inertial_parameters, with_rotor_inertia
+from robot_dynamics_ros.model.residual import ResidualModel
 from robot_dynamics_ros.payload import Payload, carrying_frame
 from robot_dynamics_ros.robot.compiled_code import CompiledCode
 from robot_dynamics_ros.robot.described_robot import DescribedRobot
@@ -144,6 +145,24 @@ class ChangedCopies(CompiledCode):
             columns[name] = np.full(self.nv, array) if array.ndim == 0 else array.copy()
             validation.finite(name, columns[name], (self.nv,))
         return self._with_model(with_friction(self._setting.model, columns))
+
+    def with_residual(self: Copied, residual: ResidualModel | None) -> Copied:
+        """Return this robot with learnt torques of its joints, which count in ``torque`` and ``acceleration``.
+
+        Raises ArgumentError for the residual of other joints or another model, and for a bound above 30 % of an effort
+        limit; likewise methods that return a robot with another model: remove it before.
+
+        Parameters
+        ----------
+        residual : ResidualModel or None
+            As ``identification.fit_residual`` returns it in ``model``, or ``residual_yaml.read_residual``; None for
+            none.
+
+        Returns
+        -------
+        Robot
+        """
+        return self._changed(residual=residual)
 
     def with_rotor_inertia(self: Copied, rotor_inertia) -> Copied:
         """Return this robot with other rotor inertias, reflected to the joints.

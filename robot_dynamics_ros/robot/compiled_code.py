@@ -11,7 +11,7 @@ from robot_dynamics_ros.robot.described_robot import ALIGNED, Described, Describ
 from robot_dynamics_ros.robot.quantity_key import QuantityKey
 from robot_dynamics_ros.robot.shared_parameters import documented
 
-PROGRAMS = ('inverse_dynamics', 'gravity_torque', 'bias_torque', 'mass_matrix', 'forward_dynamics')
+PROGRAMS = ('torque', 'inverse_dynamics', 'gravity_torque', 'bias_torque', 'mass_matrix', 'forward_dynamics')
 """Quantities that are exported as C by default."""
 
 

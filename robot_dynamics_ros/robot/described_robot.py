@@ -11,6 +11,7 @@ from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.audit import judged
 from robot_dynamics_ros.model.digest import robot_digest
 from robot_dynamics_ros.model.model import GRAVITY, Model
+from robot_dynamics_ros.model.residual import ResidualModel, check_residual
 from robot_dynamics_ros.payload import Payload, loaded
 from robot_dynamics_ros.robot.evaluator import Evaluator
 from robot_dynamics_ros.robot.frames_evaluator import FramesEvaluator
@@ -30,6 +31,7 @@ class Setting:
     payloads: Mapping[str, Payload] = field(default_factory=dict)  # by the frames that carry them
     compiled: ModelArrays | None = None  # of the robot for which code of its own was asked for; None: generic code
     threads: int | None = None  # number of cores for batches; None: all
+    residual: ResidualModel | None = None  # what was learnt of the joints' torques
 
 
 class DescribedRobot:
@@ -44,7 +46,10 @@ class DescribedRobot:
         gravity = validation.finite('gravity', setting.gravity, (3,)).copy()
         self._setting = replace(setting, gravity=gravity)
         self._model = loaded(setting.model, setting.payloads)
-        self._evaluator = FramesEvaluator(self._model, gravity, setting.compiled, setting.threads)
+        if setting.residual is not None:
+            check_residual(setting.residual, self._model)
+        parts = self._model, gravity, setting.compiled, setting.threads, setting.residual
+        self._evaluator = FramesEvaluator(*parts)
         self._evaluate = self._evaluator.evaluate
         self._evaluate_of_frame = self._evaluator.evaluate_of_frame
         self._evaluate_under_wrenches = self._evaluator.evaluate_under_wrenches
@@ -71,6 +76,7 @@ class DescribedRobot:
     limits = property(lambda self: self._model.limits, doc='Limits in joint order; NaN where unknown.')
     friction = property(lambda self: self._model.friction, doc='Friction parameters in joint order.')
     actuators = property(lambda self: self._model.actuators, doc='Gear ratios and torque constants; NaN where unknown.')
+    residual = property(lambda self: self._setting.residual, doc='Learnt torques of the joints; None for none.')
     findings = property(
         lambda self: judged(self._setting.model), doc='Findings of the model check, links on fixed joints lumped.'
     )

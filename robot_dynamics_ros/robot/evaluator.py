@@ -11,6 +11,7 @@ from robot_dynamics_ros.algorithms.program import (
     POSITIONS,
     WRENCH,
     WRENCHES,
+    JointTorques,
     Program,
     algorithm_of,
     lengths_of,
@@ -25,6 +26,7 @@ from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.closed_loops.loops import check_tree
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.model.model import Model
+from robot_dynamics_ros.model.residual import ResidualModel
 from robot_dynamics_ros.native import call
 from robot_dynamics_ros.robot.quantity import PAYS, Quantity
 from robot_dynamics_ros.robot.quantity_key import QuantityKey
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 ABOUT_CENTER_OF_MASS = ('center_of_mass', 'centroidal_momentum')
 """Beginnings of names of algorithms whose result is not finite for a robot without mass."""
 BY_INVERSE_INERTIA = (
+    'acceleration',
     'forward_dynamics',
     'mass_matrix_inverse',
     'operational_space_inertia_inverse',
@@ -65,7 +68,14 @@ class Evaluator:
     UnknownNameError for a link.
     """
 
-    def __init__(self, model: Model, gravity: np.ndarray, compiled: ModelArrays | None, threads: int | None):
+    def __init__(
+        self,
+        model: Model,
+        gravity: np.ndarray,
+        compiled: ModelArrays | None,
+        threads: int | None,
+        residual: ResidualModel | None = None,
+    ):
         """Prepare; ``gravity`` (3, m/s^2) is in the base frame, and a batch may use ``threads`` cores (None: all).
 
         ``compiled`` are the arrays of the robot for which code of its own was asked for, None for none. It is used if
@@ -84,6 +94,8 @@ class Evaluator:
         self._quaternions = self.arrays.quaternions
         self._angles = np.array(self.arrays.angles, np.int64)
         self._lengths = lengths_of(self.arrays)
+        learnt = np.zeros((0, 16)) if residual is None else residual.rows
+        self._joints = JointTorques(np.array(model.friction), model.motor_velocities(), learnt)
         self.calls: dict[str, Callable] = {}
         self._calls_of_frame: dict[OfFrame, Callable] = {}
         self._calls_under_wrenches: dict[UnderWrenches, Callable] = {}
@@ -183,7 +195,7 @@ class Evaluator:
             validation.choice('reference_frame', key.reference_frame, validation.REFERENCE_FRAMES)
             reference_frame = validation.REFERENCE_FRAMES.index(key.reference_frame)
         check_computable(self.model, key.name, algorithm_of(key.name, len(frames), wrenches))
-        return program_of(self.arrays, key.name, frames, reference_frame, wrenches)
+        return program_of(self.arrays, key.name, frames, reference_frame, wrenches, self._joints)
 
     def _evaluate(self, name: str, inputs: np.ndarray, out, *vectors) -> np.ndarray:
         """Validate and convert the vectors, evaluate all states, and return the results."""
@@ -257,9 +269,26 @@ def check_computable(model: Model, name: str, algorithm: Algorithm) -> None:
     """Raise ModelError where an algorithm would give the result of an open tree, or of other joints."""
     if algorithm.of_tree:
         check_tree(model, name)
+    if algorithm.before:
+        _check_unlocked(model, name)
     if algorithm.of_derivative and not OF_SEVERAL_AXES.isdisjoint(model.joint_kinds):
         what = name.replace('_', ' ').capitalize()
         raise ModelError(f'{what}: qd of {model.name} is not the time derivative of q')
+
+
+def _check_unlocked(model: Model, name: str) -> None:
+    """Raise ModelError where torques of motors do not say what the joints transmit."""
+    load = model.friction.load
+    if model.motor_coupling and load.any():
+        joint = model.joint_of_velocity(model.motor_coupling[0][0])
+        raise ModelError(f'{name}: the motor of joint {joint!r} is coupled, and friction grows with the load')
+    locked = np.flatnonzero(load >= 1.0)
+    if len(locked):
+        k = int(locked[0])
+        raise ModelError(
+            f'{name}: joint {model.joint_of_velocity(k)!r} cannot move, its friction grows by {load[k]:g} per '
+            'transmitted torque'
+        )
 
 
 def filled(given: np.ndarray, written: np.ndarray) -> np.ndarray:

@@ -9,7 +9,6 @@ from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.kernels.friction import friction_torque
-from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.robot.evaluator import Evaluator, filled
 
 
@@ -23,10 +22,11 @@ class JointFriction:
         load_dependent = np.flatnonzero(model.friction.load)
         self._load_dependent = model.joint_of_velocity(int(load_dependent[0])) if len(load_dependent) else None
         self._zeros = np.zeros(evaluator.arrays.nv)
+        friction = np.array(model.friction)
         rows, W = np.zeros((0, evaluator.arrays.nv)), model.motor_velocities()
         self._coupled = bool(model.motor_coupling)
-        self._of_state = bound(_of_state, model.friction, W, then=(self._zeros,) * 4)
-        self._of_rows = bound(_of_rows, model.friction, W, then=(rows, rows, self._zeros, rows), nogil=True)
+        self._of_state = bound(_of_state, friction, W, then=(self._zeros,) * 4)
+        self._of_rows = bound(_of_rows, friction, W, then=(rows, rows, self._zeros, rows), nogil=True)
         self._checks_types = not numba_is_disabled() and evaluator.arrays.nv > 0
 
     def torque(self, qd, tau, out) -> np.ndarray:
@@ -52,7 +52,7 @@ class JointFriction:
 
 
 @compiled(given='qd tau motors torque')
-def _of_state(friction: Friction, W: Matrix, qd: Vector, tau: Vector, motors: Vector, torque: Vector) -> bool:
+def _of_state(friction: Matrix, W: Matrix, qd: Vector, tau: Vector, motors: Vector, torque: Vector) -> bool:
     """Write torque (nv), ``friction_torque``; return whether all numbers are finite."""
     friction_torque(friction, W, qd, tau, motors, torque)
     total = 0.0
@@ -63,7 +63,7 @@ def _of_state(friction: Friction, W: Matrix, qd: Vector, tau: Vector, motors: Ve
 
 
 @compiled(given='qd tau motors torque')
-def _of_rows(friction: Friction, W: Matrix, qd: Matrix, tau: Matrix, motors: Vector, torque: Matrix) -> None:
+def _of_rows(friction: Matrix, W: Matrix, qd: Matrix, tau: Matrix, motors: Vector, torque: Matrix) -> None:
     """Write torque (count, nv), ``friction_torque`` of each state."""
     for b in range(torque.shape[0]):
         friction_torque(friction, W, qd[b], tau[b], motors, torque[b])

@@ -13,6 +13,47 @@ from robot_dynamics_ros.robot.shared_parameters import documented
 class TorqueTerms(DescribedRobot):
     """Methods for the single terms of the joint torques."""
 
+    def torque(self, q, qd, qdd, out=None) -> np.ndarray:
+        """Torques of the motors for a motion: all terms, tau = M qdd + c + g - tau_s + friction + residual.
+
+        Rotors are part of M. tau_s is ``spring_torque``, friction is ``friction_torque`` at qd under the torque that
+        the joints transmit, M qdd + c + g - tau_s, and the residual is what was learnt (``with_residual``). The inverse
+        is ``acceleration``. Raises ModelError for closed loops.
+
+        Parameters
+        ----------
+        q
+        qd
+        qdd
+        out
+
+        Returns
+        -------
+        ndarray, (..., nv)
+            N m (prismatic: N).
+        """
+        return self._evaluate('torque', self._inputs, out, q, qd, qdd)
+
+    def acceleration(self, q, qd, tau, out=None) -> np.ndarray:
+        """Joint accelerations under torques tau of the motors: the inverse of ``torque``.
+
+        Raises ModelError for closed loops, a joint without inertia, a gear that its friction locks (1 or more per
+        transmitted torque), and coupled motors whose friction grows with the load.
+
+        Parameters
+        ----------
+        q
+        qd
+        tau
+        out
+
+        Returns
+        -------
+        ndarray, (..., nv)
+            rad/s^2 (prismatic: m/s^2).
+        """
+        return self._evaluate('acceleration', self._inputs, out, q, qd, tau)
+
     def gravity_torque(self, q, out=None) -> np.ndarray:
         """Joint torques g(q) = dV/dq that hold the robot against gravity; V is the potential energy.
 

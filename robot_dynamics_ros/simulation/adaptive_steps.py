@@ -37,7 +37,7 @@ class _Motion:
         self._arrays, self._nq = setup.robot.model.arrays, setup.robot.nq
         self._buffers = Buffers.of(setup.plan, 1, setup.robot.nq, setup.robot.nv)
         self._held = np.zeros(setup.robot.nv)
-        self._subtract = bound(subtract_friction, setup.robot.friction, self._buffers, then=(0,))
+        self._subtract = bound(subtract_friction, np.array(setup.robot.friction), self._buffers, then=(0,))
 
     def write(self, q, qd, work) -> None:
         """Write the samples of the motion."""

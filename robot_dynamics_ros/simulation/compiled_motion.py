@@ -92,7 +92,7 @@ def _simulate(setup: Setup, blocks: list[slice], samples: Samples) -> None:
                 inputs=evaluator.inputs,
                 states=count,
             )
-            fixed = robot.model.arrays, plan, x, calls, torque.rows, robot.friction, setup.stops
+            fixed = robot.model.arrays, plan, x, calls, torque.rows, np.array(robot.friction), setup.stops
             rows = (array.reshape(len(array), -1) for array in samples)
             simulated = bound(trajectory, *fixed, *rows, then=(0, 0), nogil=True)
         setup.start(x, states)

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import numpy as np
+
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.simulation.loop_projection import ROUNDS, opposite, record_jumps
 from robot_dynamics_ros.simulation.position_limits import begin_column, end_column, is_beyond, step_within, stop
@@ -26,7 +28,7 @@ def stepwise_motion(setup: Setup) -> Samples:
     setup.start(x, everything)
     begin, end = (bound(stage, arrays, plan, x, then=(0,)) for stage in (begin_stage, end_stage))
     end_all = bound(end_step, arrays, plan, x)
-    subtract = bound(subtract_friction, robot.friction, x, then=(0,))
+    subtract = bound(subtract_friction, np.array(robot.friction), x, then=(0,))
     are_beyond, stop_all = (bound(function, setup.stops, x, robot.nv) for function in (is_beyond, stop))
     record = bound(record_jumps, x, robot.nv, then=(0,))
     loops = _Loops(setup, x, are_beyond)

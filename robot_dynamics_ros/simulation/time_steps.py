@@ -2,10 +2,10 @@
 
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.kernels.friction import friction_of
+from robot_dynamics_ros.jit.kinds import Matrix
+from robot_dynamics_ros.kernels.friction import joint_friction, unloaded
 from robot_dynamics_ros.kernels.position_steps import position_after, step_velocity
 from robot_dynamics_ros.model.arrays import ModelArrays
-from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.simulation.step_arrays import Buffers, Plan
 
 
@@ -45,28 +45,14 @@ def _move(model, q, u, end):
 
 @compiled(given='s')
 @kernel
-def subtract_friction(friction: Friction, x: Buffers, s: int) -> None:
+def subtract_friction(friction: Matrix, x: Buffers, s: int) -> None:
     """Write net, the torque that the joints transmit in stage ``s``: net + friction(qd, net) = tau."""
-    nv, qd = friction.load.shape[0], x.qd[s]
+    nv, qd = friction.shape[1], x.qd[s]
     for b in range(qd.shape[0] // nv):
         for i in range(nv):
-            still = friction_of(
-                friction.viscous[i],
-                friction.coulomb[i],
-                friction.offset[i],
-                friction.transition[i],
-                friction.stribeck[i],
-                friction.stribeck_velocity[i],
-                0.0,
-                friction.quadratic[i],
-                qd[b * nv + i],
-                0.0,
-            )
-            # load sign(qd), friction per transmitted torque
-            speed, transition = qd[b * nv + i], friction.transition[i]
-            ratio = friction_of(0.0, 0.0, 0.0, transition, 0.0, 1.0, friction.load[i], 0.0, speed, 1.0)
-            rest = x.tau[b * nv + i] - still
-            x.net[b * nv + i] = rest / (1.0 + (ratio if rest > 0.0 else -ratio))
+            speed = qd[b * nv + i]
+            rest = x.tau[b * nv + i] - joint_friction(friction, i, speed, 0.0)
+            x.net[b * nv + i] = unloaded(friction, i, speed, rest)
 
 
 @compiled(given='s')

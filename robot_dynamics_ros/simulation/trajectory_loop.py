@@ -8,7 +8,6 @@ from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.jit.kinds import Array3, Matrix
 from robot_dynamics_ros.model.arrays import ModelArrays
-from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.simulation.loop_projection import close_positions, close_velocities, record_jumps
 from robot_dynamics_ros.simulation.position_limits import is_beyond, stop
 from robot_dynamics_ros.simulation.step_arrays import Buffers, Calls, Plan, Stops
@@ -22,7 +21,7 @@ def trajectory(
     x: Buffers,
     calls: Calls,
     torque: Array3,
-    friction: Friction,
+    friction: Matrix,
     stops: Stops,
     q: Matrix,
     qd: Matrix,

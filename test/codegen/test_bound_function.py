@@ -97,11 +97,11 @@ CASES = {
     ),
     'friction of rows': (
         friction._of_rows,
-        lambda random: ((Friction(*numbers(random, FRICTION, N)), np.zeros((0, 0))), rows_of_friction(random)),
+        lambda random: ((np.array(numbers(random, FRICTION, N)), np.zeros((0, 0))), rows_of_friction(random)),
     ),
     'friction of rows of coupled motors': (
         friction._of_rows,
-        lambda random: ((Friction(*numbers(random, FRICTION, N)), numbers(random, N, N)), rows_of_friction(random)),
+        lambda random: ((np.array(numbers(random, FRICTION, N)), numbers(random, N, N)), rows_of_friction(random)),
     ),
 }
 
@@ -300,7 +300,10 @@ def test_without_the_gil_other_threads_run_meanwhile():
     try:
         counts = {}
         for nogil in (False, True):
-            fixed, given = (Robot.named('aubo_i5').friction, np.zeros((0, 0))), (rows, rows, np.zeros(N), rows)
+            fixed, given = (
+                (np.array(Robot.named('aubo_i5').friction), np.zeros((0, 0))),
+                (rows, rows, np.zeros(N), rows),
+            )
             call = bound(friction._of_rows, *fixed, then=given, nogil=nogil)
             before = ticks[0]
             call(*given)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Coupling, LoopClosure, Robot
-from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, program_of
+from robot_dynamics_ros.algorithms.program import RUNTIME_INPUTS, JointTorques, program_of
 from robot_dynamics_ros.algorithms.table import ALGORITHMS, OPERATIONAL_SPACE
 from robot_dynamics_ros.codegen import straight_line
 from robot_dynamics_ros.codegen.c import functions as c
@@ -29,6 +29,7 @@ from robot_dynamics_ros.kernels.closed_loops.closure_torque import closure_torqu
 from robot_dynamics_ros.kernels.crba_forward import crba_forward
 from robot_dynamics_ros.kernels.sincos import sincos
 from robot_dynamics_ros.model.joint_types import LARGEST_ANGLE
+from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.model.regrouping import regrouped
 
 PYTHON = {
@@ -203,6 +204,9 @@ def test_a_trace_computes_what_its_kernel_computes(name):
     if name in ('closing_step', 'driven_motion'):
         robot = looped(robot)
         robot = robot.with_loops([*robot.loops.all, Coupling('wrist3_joint', None, (0.0,))])
+    if name in ('torque', 'acceleration'):  # with friction: robot/test_whole_torque.py
+        still = JointTorques.none(6).friction
+        robot = robot.with_friction(**dict(zip(Friction._fields, still, strict=True)))
     arrays, random = robot._model.arrays, np.random.default_rng(3)
     lengths = program_of(arrays, name).inputs
     inputs = {vector: random.normal(size=size).tolist() for vector, size in lengths.items()}

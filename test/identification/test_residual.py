@@ -6,10 +6,11 @@ from support.robots.small_robots import AUBO, one
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.terms.residual_torque import FEATURES, ResidualTorque
+from robot_dynamics_ros.control.terms.residual_torque import ResidualTorque
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification import Log, fit_residual
 from robot_dynamics_ros.identification.motions.fourier_trajectory import FourierTrajectory, at_rest
+from robot_dynamics_ros.model.residual import FEATURES
 
 
 def simulated(cogging, noise=0.3, seed=0, samples=1500):

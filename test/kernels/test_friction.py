@@ -29,7 +29,9 @@ def friction_at(qd, offset=0.0):
     ]
     qd = np.full(3, qd) if np.ndim(qd) == 0 else np.ascontiguousarray(qd)
     tau = np.full_like(qd, np.nan)
-    friction_torque(Model.of('three', trees.BASE, joints).friction, UNCOUPLED, qd, np.zeros_like(qd), 0.0 * qd, tau)
+    friction_torque(
+        np.array(Model.of('three', trees.BASE, joints).friction), UNCOUPLED, qd, np.zeros_like(qd), 0.0 * qd, tau
+    )
     return tau
 
 
@@ -66,7 +68,7 @@ def test_friction_at_the_transition_velocity():
 def friction_of_joint(qd, tau, **figures):
     """Return the friction torques (count) of one joint at qd (count) under the transmitted torques tau."""
     joint = dataclasses.replace(trees.random_joints(seed=1, count=1)[0], **figures)
-    friction = Model.of('one', trees.BASE, [joint]).friction
+    friction = np.array(Model.of('one', trees.BASE, [joint]).friction)
     qd, tau = np.broadcast_arrays(np.atleast_1d(qd)[:, None], np.atleast_1d(tau)[:, None])
     torque = np.full(qd.shape, np.nan)
     for b in range(len(qd)):
@@ -149,7 +151,7 @@ def test_friction_that_grows_with_the_load_asks_for_it():
 def test_a_motor_that_other_joints_turn_brakes_them():
     """Motor 3 turns with q3 + q2 / 2, motor 1 with q1 - q3: their friction does the work of their velocities."""
     joints = trees.random_joints(seed=2, count=3)
-    friction, random = Model.of('three', trees.BASE, joints).friction, np.random.default_rng(3)
+    friction, random = np.array(Model.of('three', trees.BASE, joints).friction), np.random.default_rng(3)
     W = np.eye(3)
     W[2, 1], W[0, 2] = 0.5, -1.0
     for qd in random.normal(size=(20, 3)):

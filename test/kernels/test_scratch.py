@@ -240,7 +240,7 @@ def test_a_batch_of_friction_has_the_bits_of_single_states():
     qd, tau = np.random.default_rng(1).normal(size=(2, 5, 6))
     apart = np.full(qd.shape, np.nan)
     for b in range(len(qd)):
-        friction.friction_torque(figures, np.zeros((0, 0)), qd[b], tau[b], np.empty(6), apart[b])
+        friction.friction_torque(np.array(figures), np.zeros((0, 0)), qd[b], tau[b], np.empty(6), apart[b])
     assert np.all(np.isfinite(apart)) and same_bits(robot.friction_torque(qd, tau), apart)
 
 

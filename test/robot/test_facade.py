@@ -55,6 +55,7 @@ OF_LOOPS = (  # test_closed_loops.py
 )
 
 OF_SPRINGS = ('spring_torque',)  # formats/test_mjcf_springs.py
+OF_MOTORS = ('torque', 'acceleration')  # test_whole_torque.py
 
 # What the methods return
 
@@ -62,7 +63,7 @@ OF_SPRINGS = ('spring_torque',)  # formats/test_mjcf_springs.py
 def test_every_method_with_out_is_tested_here():
     public = {key: value for key, value in inspect.getmembers(Robot, inspect.isfunction) if key[0] != '_'}
     computing = {key for key, value in public.items() if 'out' in inspect.signature(value).parameters}
-    assert computing == {*METHODS, *OPERATIONAL, *OF_LOOPS, *OF_SPRINGS}
+    assert computing == {*METHODS, *OPERATIONAL, *OF_LOOPS, *OF_SPRINGS, *OF_MOTORS}
     assert {key for key in public if key not in computing} == {
         'chain',
         'close_loops',
@@ -82,6 +83,7 @@ def test_every_method_with_out_is_tested_here():
         'with_base_orientation',
         'with_consistent_inertias',
         'with_friction',
+        'with_residual',
         'with_gravity',
         'with_inertial_parameters',
         'with_locked_joints',

@@ -22,7 +22,6 @@ from robot_dynamics_ros.control.payload.payload_gravity import PayloadGravity
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.kernels.friction import friction_torque
-from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.robot import Robot
 
 GAIN = 25.0
@@ -59,7 +58,7 @@ class MomentumRate:
 
 @compiled(given='qd torque decay elapsed')
 def _step(
-    friction: Friction,
+    friction: Matrix,
     W: Matrix,
     inputs: Matrix,
     filtered: Matrix,
@@ -133,7 +132,14 @@ class MomentumObserver:
         self._before, self._now = momenta
         self._measured, self.friction, self.inertial = self._filtered
         self._q, self._qd, self._rate, self.residual = np.zeros((4, n))
-        fixed = robot.friction, robot.model.motor_velocities(), self._inputs, self._filtered, momenta, self._rate
+        fixed = (
+            np.array(robot.friction),
+            robot.model.motor_velocities(),
+            self._inputs,
+            self._filtered,
+            momenta,
+            self._rate,
+        )
         self._step = bound(_step, *fixed, then=(self._rate, self._rate, 0.0, 0.0))
         self.reset()
 

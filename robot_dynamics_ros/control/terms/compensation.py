@@ -1,7 +1,5 @@
 """Compensation torque: the sum of chosen terms among gravity, Coriolis, inertia, friction and a learnt residual."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
@@ -11,10 +9,8 @@ from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.kernels.friction import add_joint_friction, joint_friction
 from robot_dynamics_ros.model.model import Friction
+from robot_dynamics_ros.model.residual import ResidualModel
 from robot_dynamics_ros.robot import Robot
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.formats.yaml_files.residual_yaml import ResidualModel
 
 TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
 """Terms of the model, all of which are added by default."""
@@ -102,7 +98,7 @@ class Compensation:
         As ``checked_terms`` and ``ResidualTorque``; where only one of the term 'residual' and its model is given.
     """
 
-    def __init__(self, robot: Robot, terms, residual: 'ResidualModel | None' = None):
+    def __init__(self, robot: Robot, terms, residual: ResidualModel | None = None):
         self.terms = checked_terms(terms)
         if (RESIDUAL in self.terms) != (residual is not None):
             lacks = 'compensation lacks the term residual' if residual else 'the term residual needs a file'
@@ -153,7 +149,7 @@ class MeasuredCompensation:
     rest with the slope coulomb / transition velocity, so that a joint that should stand swings.
     """
 
-    def __init__(self, robot: Robot, terms, residual: 'ResidualModel | None' = None):
+    def __init__(self, robot: Robot, terms, residual: ResidualModel | None = None):
         """Sum the terms as ``Compensation`` does, with the same arguments and errors."""
         self._compensation = Compensation(robot, terms, residual)
 

@@ -6,11 +6,10 @@ joints:
     gear_ratio: 101.0               # rad/rad, rad/m: motor rotation per joint displacement; 0 where unknown
     fastest: 1.2                    # rad/s, m/s: largest velocity that was fitted
     bound: 0.8                      # N m, N: largest magnitude of the torque
-    weights: [0.1, ...]             # N m, N: of each feature, in the order of ``residual_torque.FEATURES``
+    weights: [0.1, ...]             # N m, N: of each feature, in the order of ``model.residual.FEATURES``
 """
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import yaml
@@ -20,21 +19,11 @@ from robot_dynamics_ros.formats.untrusted_text import read_text
 from robot_dynamics_ros.formats.yaml_files.untrusted_yaml import parsed_yaml
 from robot_dynamics_ros.jit.cache import write_at_once
 from robot_dynamics_ros.model import untrusted_values
+from robot_dynamics_ros.model.residual import ResidualModel
 
 _KEYS = ('gear_ratio', 'fastest', 'bound', 'weights')
 WEIGHTS = 13
 """Number of features."""
-
-
-class ResidualModel(NamedTuple):
-    """Torques that a robot's model leaves, by joint; the fields are those of the file."""
-
-    model_digest: str
-    joint_names: tuple[str, ...]
-    gear_ratio: np.ndarray  # (n,)
-    fastest: np.ndarray  # (n,)
-    bound: np.ndarray  # (n,)
-    weights: np.ndarray  # (n, 13)
 
 
 def read_residual(path: str | Path) -> ResidualModel:

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
 from robot_dynamics_ros.control.arm.described_arm import (
     FROM,
     MEASURED,
@@ -55,6 +57,7 @@ def load_robot(node, description: str) -> Robot | DrivenRobot:
     if robot.loops.all and (robot.loops.actuated or not node.serves_loops):
         return _mechanism(node, robot, measured)
     check_joint_kinds(robot)
+    _warn_of_springs(node, robot)
     couplings = [it for it in couplings if it.joint in robot.joint_names and it.other in robot.joint_names]
     if not node.reads_joint_states:
         return _following(node, robot, couplings) if couplings else robot
@@ -64,6 +67,16 @@ def load_robot(node, description: str) -> Robot | DrivenRobot:
     compared = {} if whole.loops.closures else locked  # nodes that read joint states refuse closed loops
     node.locked_joints = LockedJoints(whole, compared, arm.joint_names, node.value('locked_joint_tolerance'))
     return arm
+
+
+def _warn_of_springs(node, robot: Robot) -> None:
+    """Say in the log that joints have springs, whose torques no node counts."""
+    sprung = [robot.model.joint_of_velocity(int(k)) for k in np.flatnonzero(robot.model.arrays.stiffness[1:])]
+    if sprung:
+        node.robot_log.warning(
+            f'{robot.name}: the springs of joints {", ".join(sprung)} are in no torque of this node, although they act '
+            'on the arm'
+        )
 
 
 def _following(

@@ -1,7 +1,8 @@
 """The residual torque model that a node's parameter names."""
 
 from robot_dynamics_ros.control.terms.residual_torque import ResidualTorque
-from robot_dynamics_ros.formats.yaml_files.residual_yaml import ResidualModel, read_residual
+from robot_dynamics_ros.formats.yaml_files.residual_yaml import read_residual
+from robot_dynamics_ros.model.residual import ResidualModel
 
 
 def residual_of(node) -> ResidualModel | None:

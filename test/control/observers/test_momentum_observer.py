@@ -147,7 +147,7 @@ def test_friction_of_the_day_is_tracked():
 
 
 @pytest.mark.compiled
-def test_it_settles_after_the_start_a_gap_a_stamp_that_goes_back_and_a_number_that_is_too_large():
+def test_it_settles_after_the_start_a_gap_a_stamp_that_goes_back_and_a_number_that_is_not_finite():
     q, qd = np.full(ROBOT.nv, 0.3), np.zeros(ROBOT.nv)
     tau = ROBOT.gravity_torque(q) + ROBOT.friction.offset
     observer, stamp = MomentumObserver(ROBOT, GAIN), START
@@ -168,7 +168,7 @@ def test_it_settles_after_the_start_a_gap_a_stamp_that_goes_back_and_a_number_th
     for first in (LONGEST_STEP + 2e-9, -0.5, 0.0):
         assert samples(settles + 20, first) == expected, first
     with np.errstate(all='ignore'):
-        assert not any(samples(3, torque=np.full(ROBOT.nv, 1e308)))
+        assert not any(samples(3, torque=np.full(ROBOT.nv, np.inf)))
     assert any(samples(settles + 5))
     np.testing.assert_allclose(observer.residual, 0.0, atol=1e-9)
 

@@ -7,9 +7,10 @@ import pytest
 
 from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation, checked_terms
 from robot_dynamics_ros.control.terms.feedforward_terms import TorqueTerms, mismatch
-from robot_dynamics_ros.control.terms.residual_torque import FEATURES, ResidualTorque
+from robot_dynamics_ros.control.terms.residual_torque import ResidualTorque
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.formats.yaml_files.residual_yaml import WEIGHTS, ResidualModel
+from robot_dynamics_ros.formats.yaml_files.residual_yaml import WEIGHTS
+from robot_dynamics_ros.model.residual import FEATURES, ResidualModel
 
 RANDOM = np.random.default_rng(4)
 N = np.array([121.0, 121.0, 0.0, 101.0, 101.0, 101.0])

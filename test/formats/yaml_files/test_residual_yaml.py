@@ -5,7 +5,8 @@ import pytest
 import yaml
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.formats.yaml_files.residual_yaml import WEIGHTS, ResidualModel, read_residual, write_residual
+from robot_dynamics_ros.formats.yaml_files.residual_yaml import WEIGHTS, read_residual, write_residual
+from robot_dynamics_ros.model.residual import ResidualModel
 
 MODEL = ResidualModel(
     'digest of a model',

@@ -29,7 +29,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from robot_dynamics_ros.control.terms.residual_torque import ResidualTorque
-from robot_dynamics_ros.formats.yaml_files.residual_yaml import ResidualModel, write_residual
+from robot_dynamics_ros.formats.yaml_files.residual_yaml import write_residual
+from robot_dynamics_ros.model.residual import ResidualModel
 from robot_dynamics_ros.nodes.executables.feedforward_node import FeedforwardNode
 from robot_dynamics_ros.tools.processes import ProcessError
 
