@@ -6,6 +6,7 @@ holds constraints softly (solref, solimp) and counts a joint's polynomial from t
 rigid here, and polynomials those of the coordinates themselves. Joints with a motor are those of actuators.
 """
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -45,20 +46,35 @@ def with_equalities(model: Model, plant) -> Model:
     if loops:
         message = 'they are rigid here, while MuJoCo holds them softly (solref, solimp)'
         findings.append(Finding('warning', 'equality constraints', message))
-    actuated = _actuated(plant) if loops else []
+    followers = {it.joint for it in loops if isinstance(it, Coupling)}
+    actuated = _actuated(plant, followers) if loops else []
     return replace(with_loops(model, loops, actuated=actuated), findings=(*model.findings, *findings))
 
 
-def _actuated(plant) -> list[str]:
-    """Return the hinges and slides that an actuator acts on by joint transmission."""
+def _actuated(plant, followers: Collection[str]) -> list[str]:
+    """Return the hinges and slides that an actuator acts on, by joint or by a tendon of joints.
+
+    A tendon moves the joint that its others follow, as those of a gripper do; without such a one it moves none alone.
+    """
     transmission = mujoco_module().mjtTrn
     of_joints = (int(transmission.mjTRN_JOINT), int(transmission.mjTRN_JOINTINPARENT))
-    joints = {
-        int(i) for i, kind in zip(plant.actuator_trnid[:, 0], plant.actuator_trntype, strict=True) if kind in of_joints
-    }
+    joints: set[int] = set()
+    for target, kind in zip(plant.actuator_trnid[:, 0], plant.actuator_trntype, strict=True):
+        if kind in of_joints:
+            joints.add(int(target))
+        elif kind == int(transmission.mjTRN_TENDON):
+            leading = [i for i in _joints_of(plant, int(target)) if name_of('joint', plant.joint(i)) not in followers]
+            joints.update(leading if len(leading) == 1 else ())
     return [
         name_of('joint', plant.joint(i)) for i in sorted(joints) if joint_kind(plant, i) in ('revolute', 'prismatic')
     ]
+
+
+def _joints_of(plant, tendon: int) -> list[int]:
+    """Return the joints of a fixed tendon; none of one that runs through space."""
+    wraps = range(plant.tendon_adr[tendon], plant.tendon_adr[tendon] + plant.tendon_num[tendon])
+    of_joints = int(mujoco_module().mjtWrap.mjWRAP_JOINT)
+    return [int(plant.wrap_objid[wrap]) for wrap in wraps if plant.wrap_type[wrap] == of_joints]
 
 
 def _closure(plant, number: int, is_weld: bool) -> LoopClosure:

@@ -25,7 +25,7 @@ from robot_dynamics_ros.formats.untrusted_text import (
 )
 from robot_dynamics_ros.formats.urdf_loops.actuated_joints import actuated_in
 from robot_dynamics_ros.formats.urdf_loops.mimic_joints import mimics_of
-from robot_dynamics_ros.formats.urdf_loops.stated_closures import closures_of, cut_links
+from robot_dynamics_ros.formats.urdf_loops.stated_closures import closures_of, cut_ends
 from robot_dynamics_ros.formats.urdf_origin import Version, direction_of, origin_of, version_of
 from robot_dynamics_ros.formats.urdf_transmissions import motors_of
 from robot_dynamics_ros.formats.urdf_unread import unread
@@ -147,7 +147,7 @@ def _model(robot: Element, couple_mimics: bool, loops_file: str | Path | None) -
     model = with_loops(model, [*closures, *couplings])
     if loops_file is not None:
         model = with_loops_file(model, loops_file, mimics)
-    findings += [*of_mimics, *of_closures, *cut_links(model), *independent]
+    findings += [*of_mimics, *of_closures, *cut_ends(model), *independent]
     return audited(_with_actuated(model, robot, mimics), findings)
 
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from itertools import chain, islice
 from xml.etree.ElementTree import Element
 
+from robot_dynamics_ros.formats.urdf_loops.actuated_joints import INDEPENDENT
 from robot_dynamics_ros.formats.urdf_loops.closing_elements import CLOSING, NO_CONSTRAINTS
 from robot_dynamics_ros.formats.urdf_origin import NEWEST, WITH_QUATERNIONS, Version
 from robot_dynamics_ros.model.model import Finding
@@ -21,7 +22,7 @@ READ = {
     'link/inertial/origin': _POSE,
     'link/inertial/mass': frozenset({'value'}),
     'link/inertial/inertia': frozenset({'ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'}),
-    'joint': frozenset({'name', 'type'}),
+    'joint': frozenset({'name', 'type', INDEPENDENT}),
     'joint/origin': _POSE,
     'joint/parent': frozenset({'link'}),
     'joint/child': frozenset({'link'}),

@@ -22,6 +22,7 @@ from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.formats.description import urdf_of_description
 from robot_dynamics_ros.formats.urdf import Inertial, inertials_from_urdf, joints_without_motor
 from robot_dynamics_ros.model.closed_loops.loops import check_tree
+from robot_dynamics_ros.model.closed_loops.open_loops import joints_without_effort, planar_branches
 from robot_dynamics_ros.model.consistent_inertias import eigenvalues
 from robot_dynamics_ros.model.inertial_parameters import central_parameters
 from robot_dynamics_ros.model.model import Finding, Model
@@ -146,6 +147,7 @@ def report(robot: Robot | DrivenRobot, mechanism: Robot, description: str, verdi
         *robot.findings,
         *motor_findings(mechanism),
         *opening_findings(mechanism),
+        *planar_branches(mechanism.model),
         *_on_passive_joints(mechanism, description),
         *_on_torques(robot, needed),
         *_on_axes(model),
@@ -203,17 +205,30 @@ def _joint_rows(robot: Robot | DrivenRobot, needed: np.ndarray) -> Iterable[Sequ
     """Yield the row of each joint, followers of ``robot`` last."""
     joints = {joint.name: joint for joint in robot.model.joints}
     needed = np.where(needed < ROUNDING * needed.max(initial=0.0), 0.0, needed)
-    for k, name in enumerate(robot.joint_names):
-        joint, limit = joints[name], float(robot.limits.effort[k])
-        share = f'{100.0 * needed[k] / limit:.0f} %' if limit > 0.0 and np.isfinite(needed[k]) else '-'
+    velocities = _velocities(robot)
+    for name in robot.joint_names:
+        joint = joints[name]
+        if name not in velocities:
+            yield name, joint.kind, '-', '-', '-', '-', '-'
+            continue
+        torque, limit = needed[velocities[name]], float(robot.limits.effort[velocities[name]])
+        share = f'{100.0 * torque / limit:.0f} %' if limit > 0.0 and np.isfinite(torque) else '-'
         limits = f'{_number(joint.lower)} .. {_number(joint.upper)}'
-        yield name, joint.kind, _vector(joint.axis), limits, _number(limit), _number(needed[k]), share
+        yield name, joint.kind, _vector(joint.axis), limits, _number(limit), _number(torque), share
     if isinstance(robot, DrivenRobot):
         for coupling in robot.couplings:
             joint = joints[coupling.joint]
             stated = robot.following.stated.get(coupling.joint)
             where = f'follows {coupling.other}' if stated is None else where_measured(stated)
             yield coupling.joint, joint.kind, _vector(joint.axis), where, '-', '-', '-'
+
+
+def _velocities(robot: Robot | DrivenRobot) -> dict[str, int]:
+    """Return the place of each joint with one degree of freedom among the velocities."""
+    if isinstance(robot, DrivenRobot):
+        return {name: k for k, name in enumerate(robot.joint_names)}
+    names = [robot.model.joint_of_velocity(k) for k in range(robot.nv)]
+    return {name: names.index(name) for name in robot.joint_names if names.count(name) == 1}
 
 
 def _places(robot: Robot | DrivenRobot) -> str:
@@ -232,13 +247,18 @@ def _link_rows(inertials: dict[str, Inertial], boxes: dict[str, LinkBox]) -> Ite
 
 
 def _on_passive_joints(mechanism: Robot, description: str) -> Iterable[Finding]:
-    """Yield a finding on joints of a URDF that have no motor although others have, where no loop moves them."""
+    """Yield a finding on joints that have no motor although others have, where no loop moves them.
+
+    A URDF names motors, and effort limits where it names none.
+    """
     urdf = urdf_of_description(description)
     if urdf is None or mechanism.loops.closures:
         return
     coupled = {coupling.joint for coupling in mechanism.loops.couplings}
     moving = [it for it in joints_without_motor(urdf) if it in mechanism.joint_names and it not in coupled]
-    if moving:
+    if not moving:
+        yield from joints_without_effort(mechanism.model)
+    else:
         message = (
             f'no <transmission> or command interface for {", ".join(moving)}, unlike for the other joints: where a '
             'loop moves them, state it in a loops file'
@@ -248,7 +268,8 @@ def _on_passive_joints(mechanism: Robot, description: str) -> Iterable[Finding]:
 
 def _on_torques(robot: Robot | DrivenRobot, needed: np.ndarray) -> Iterable[Finding]:
     """Yield findings on joints whose effort limit does not hold the arm everywhere."""
-    for name, torque, limit in zip(robot.joint_names, needed, robot.limits.effort, strict=True):
+    for name, k in _velocities(robot).items():
+        torque, limit = needed[k], robot.limits.effort[k]
         if limit > 0.0 and torque > limit:
             message = f'gravity needs {torque:.4g} N m (prismatic: N) at its worst, its effort limit is {limit:.4g}'
             yield Finding('warning', f'joint {name!r}', message)

@@ -183,6 +183,24 @@ def test_joints_of_actuators_have_a_motor_where_there_are_loops():
     assert model_from_mjcf(BODIES.format(ACTUATORS))[0].loops.actuated == ()  # a tree
 
 
+TENDON = '<tendon><fixed name="t"><joint joint="turn" coef="0.5"/><joint joint="bend" coef="0.5"/></fixed></tendon>'
+
+
+@pytest.mark.parametrize(
+    ('follows', 'actuated'),
+    [
+        ('<joint joint1="turn" joint2="bend"/>', ('bend',)),
+        ('<joint joint1="bend" joint2="turn"/>', ('turn',)),
+        ('', ()),
+    ],
+    ids=['the second leads', 'the first leads', 'none follows'],
+)
+def test_an_actuator_on_a_tendon_moves_the_joint_that_the_others_follow(follows, actuated):
+    more = f'<equality><connect body1="tool" anchor="0.4 0.2 0.1"/>{follows}</equality>{TENDON}'
+    text = BODIES.format(more + '<actuator><motor tendon="t"/></actuator>')
+    assert model_from_mjcf(text)[0].loops.actuated == actuated
+
+
 REFUSED = {
     'one body': (
         '<weld name="bolt" body1="target"/>',

@@ -30,7 +30,7 @@ ALL = """
     <inertial><origin quat_xyzw="0.1 0.1 0.1 0.98488578017961"/><mass value="0.5"/>
       <inertia ixx="0.003" iyy="0.004" izz="0.005" ixy="0" ixz="0" iyz="0"/></inertial>
   </link>
-  <joint name="j" type="revolute" dont_collapse="true">
+  <joint name="j" type="revolute" dont_collapse="true" independent="true">
     <parent link="base"/><child link="arm"/><origin xyz="0 0.1 0.3" rpy="0.3 0 0.1"/><axis xyz="0 1 0.5" rpy="0 0 0"/>
     <limit lower="-3" upper="3" velocity="3" effort="50" acceleration="9" drake:acceleration="9"/>
     <dynamics damping="0.5" friction="0.4"/>

@@ -300,3 +300,46 @@ def test_joints_without_a_motor_of_a_tree_are_a_finding_where_others_have_one(ca
     assert 'rocker' not in said()[0]
     (tmp_path / 'bar.urdf').write_text(cut_four_bar())
     assert not said()
+
+
+def test_joints_of_several_degrees_of_freedom_have_a_row_without_torque(capsys, tmp_path):
+    path = tmp_path / 'ball.xml'
+    path.write_text(
+        '<mujoco><worldbody><body name="rod"><joint name="ball" type="ball"/><geom size="0.1" pos="0.5 0 0"/></body>'
+        '<body name="lever" pos="1 0 0"><joint name="hinge" axis="0 1 0" actuatorfrcrange="-7 7"/>'
+        '<geom size="0.1" pos="-0.2 0 0"/></body></worldbody>'
+        '<equality><connect body1="rod" body2="lever" anchor="0.6 0 0"/></equality></mujoco>'
+    )
+    rows = table(run(capsys, str(path))[1], 'joints')
+    assert [re.split(r' {2,}', row.strip()) for row in rows] == [
+        ['ball', 'spherical', '-', '-', '-', '-', '-'],
+        ['hinge', 'revolute', '0 1 0', '-inf .. inf', '7', '-', '-'],
+    ]
+
+
+def test_a_linkage_that_is_cut_is_a_finding_until_its_loop_is_stated(capsys, tmp_path):
+    urdf, file = four_bar(tmp_path, actuated=['crank'])
+
+    def said(*arguments) -> list[str]:
+        return [row for row in table(run(capsys, urdf, *arguments)[1], 'findings') if 'turn in one plane' in row]
+
+    (row,) = said()
+    assert "link 'base'" in row and 'crank, rocker turn in one plane' in row and 'loops file' in row
+    assert not said('--loops', file)
+    assert not said('-p', "locked_joints:=['rocker: 0.0']")
+
+
+def test_joints_without_effort_limit_of_a_tree_are_a_finding_where_others_have_one(capsys, tmp_path):
+    urdf, file = four_bar(tmp_path, actuated=['crank'])
+    before, tag, after = cut_four_bar().partition('<joint name="coupler"')
+    (tmp_path / 'bar.urdf').write_text(before + tag + after.replace(' effort="50"', ''))
+
+    def said(*arguments) -> list[str]:
+        rows = table(run(capsys, urdf, *arguments)[1], 'findings')
+        return [row for row in rows if 'unlike for the other joints' in row]
+
+    (row,) = said()
+    assert 'no effort limit is known for coupler, rocker: where these have no motor and loops move them, state' in row
+    assert not said('--loops', file)
+    (tmp_path / 'bar.urdf').write_text(cut_four_bar())
+    assert not said()

@@ -97,7 +97,7 @@ def motor_findings(robot: Robot) -> Iterator[Finding]:
     elif not motors:
         message = (
             f'{leave}, and nothing says which joints have a motor: state {freedom} of them as actuated in a loops '
-            'file, or a <transmission> or command interface of each in the URDF'
+            'file, or a <transmission> or command interface of each in the URDF, an <actuator> in the MJCF'
         )
     elif len(motors) < freedom:
         message = f'{leave}, and {have}: {freedom - len(motors)} of the motions have none; a loop or a motor is missing'

@@ -17,10 +17,15 @@ from robot_dynamics_ros.model.model import Finding, Model
 
 _PLUGIN = 'closed_loop'
 """In the name of a plugin's file, such as libclosed_loop_plugin.so of pegasus_gazebo_plugins."""
-_CUT = {re.compile(r'(closing_.+_)1'): '2', re.compile(r'(closedloop.*_)A'): 'B'}
-"""Names of links where a loop is cut, and the end of the name of the other side.
+_CUT = {
+    re.compile(r'(closing_.+_)1'): '2',
+    re.compile(r'(closedloop.*)A'): 'B',
+    re.compile(r'(.+_cl\d+_)1'): '2',
+}
+"""Names of links or joints where a loop is cut, and the end of the name of the other side.
 
-The first is that of onshape-to-robot (placo, "Handling kinematic loops"), the second that of example-parallel-robots.
+The first is that of onshape-to-robot (placo, "Handling kinematic loops"), the second that of example-parallel-robots,
+for joints, too; the third that of the legs of placo's megabot.
 """
 
 
@@ -47,15 +52,21 @@ def closures_of(robot: Element, version: Version, model: Model) -> tuple[list[Lo
     return closures, findings
 
 
-def cut_links(model: Model) -> Iterator[Finding]:
-    """Yield findings on pairs of links whose names say that a loop is cut there, unless a closure holds them."""
-    links, held = model.frames, {link for it in model.loops.closures for link in (it.link_a, it.link_b)}
-    ends = ((cut, end) for link in links for pattern, end in _CUT.items() if (cut := pattern.fullmatch(link)))
-    for cut, end in ends:
-        link, other = cut[0], cut[1] + end
-        if other in links and not {link, other} & held:
-            message = f'by its name and {other!r} a loop is cut here, which stays open: state it in a loops file'
-            yield Finding('warning', f'link {link!r}', message)
+def cut_ends(model: Model) -> Iterator[Finding]:
+    """Yield findings on pairs of links or joints whose names say that a loop is cut, unless a closure holds them."""
+    held = {link for it in model.loops.closures for link in (it.link_a, it.link_b)}
+    links = {link: link for link in model.frames}
+    joints = {joint.name: joint.link for joint in model.joints if joint.name not in links}
+    for what, named in (('link', links), ('joint', joints)):
+        ends = ((cut, end) for name in named for pattern, end in _CUT.items() if (cut := pattern.fullmatch(name)))
+        for cut, end in ends:
+            name, other = cut[0], cut[1] + end
+            if other in named and not {named[name], named[other]} & held:
+                between = '' if what == 'link' else f', between their links {named[name]!r} and {named[other]!r}'
+                message = (
+                    f'by its name and {other!r} a loop is cut here, which stays open: state it in a loops file{between}'
+                )
+                yield Finding('warning', f'{what} {name!r}', message)
 
 
 def _stated(

@@ -32,6 +32,19 @@ def test_joints_with_a_motor(stated, actuated):
     assert Robot.from_urdf(cut_four_bar(stated)).loops.actuated == ()  # a tree
 
 
+def test_joints_that_are_not_independent_have_none():
+    def told(text: str, *dependent: str) -> str:
+        for joint in dependent:
+            text = text.replace(f'<joint name="{joint}" ', f'<joint name="{joint}" independent="false" ')
+        return text
+
+    robot = Robot.from_urdf(told(cut_four_bar(PIN), 'coupler', 'rocker'))
+    assert robot.loops.actuated == ('crank',)
+    assert not [it for it in robot.findings if 'independent' in it.message]
+    stated = CONTROL.format(COMMANDED.format('rocker') + COMMANDED.format('crank'))
+    assert Robot.from_urdf(told(cut_four_bar(PIN + stated), 'rocker')).loops.actuated == ('crank',)
+
+
 @pytest.mark.parametrize('mimic', ['ignore', 'couple'])
 def test_a_joint_that_mimics_another_has_none(mimic):
     following = COMMANDED.format('rocker').replace('<command', '<param name="mimic">crank</param><command', 1)

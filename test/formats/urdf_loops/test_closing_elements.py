@@ -143,9 +143,9 @@ def test_wrong_numbers_and_names_are_refused(element, old, new, culprit):
     assert str(error.value).startswith(f'robot description: {culprit}')
 
 
-@pytest.mark.parametrize('name', ['closing_pin_{}', 'closedloop1_{}'])
+@pytest.mark.parametrize('name', ['closing_pin_{}', 'closedloop1_{}', 'closedloop_left_1{}', 'leg_cl1_{}'])
 def test_links_whose_names_say_that_a_loop_is_cut_are_a_finding(name):
-    one, two = (name.format(side) for side in ('12' if 'closing' in name else 'AB'))
+    one, two = (name.format(side) for side in ('AB' if 'closedloop' in name else '12'))
     ends = ''.join(
         f'<link name="{side}"/><joint name="to_{side}" type="fixed"><parent link="{link}_link"/>'
         f'<child link="{side}"/><origin xyz="{place}"/></joint>'
@@ -158,6 +158,21 @@ def test_links_whose_names_say_that_a_loop_is_cut_are_a_finding(name):
     robot = Robot.from_urdf(cut_four_bar(ends + stated))
     assert robot.loops.closures[0].name == 'loop_joint 1'
     assert not [it for it in robot.findings if it.where == where]
+
+
+def test_joints_whose_names_say_that_a_loop_is_cut_are_a_finding_with_their_links():
+    spheres = ''.join(
+        f'<link name="sphere_{side}"><inertial><mass value="0.1"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" '
+        f'ixz="0" iyz="0"/></inertial></link><joint name="closedloop1_{side}" type="continuous"><axis xyz="0 0 1"/>'
+        f'<parent link="{link}_link"/><child link="sphere_{side}"/><origin xyz="{place}"/></joint>'
+        for side, link, place in (('A', 'coupler', PIN_OF_COUPLER), ('B', 'rocker', PIN_OF_ROCKER))
+    )
+    (found,) = [it for it in Robot.from_urdf(cut_four_bar(spheres)).findings if 'a loop is cut here' in it.message]
+    assert found.where == "joint 'closedloop1_A'"
+    assert found.message.endswith("state it in a loops file, between their links 'sphere_A' and 'sphere_B'")
+    stated = '<loop_joint type="spherical"><link1 link="sphere_A"/><link2 link="sphere_B"/></loop_joint>'
+    robot = Robot.from_urdf(cut_four_bar(spheres + stated))
+    assert not [it for it in robot.findings if 'a loop is cut here' in it.message]
 
 
 def test_a_cut_that_a_loops_file_closes_is_no_finding(tmp_path):
