@@ -81,16 +81,29 @@ def test_torques_are_the_actuated_ones_of_the_motion(name):
         np.testing.assert_allclose(terms, arm(name).bias_torque(y, yd), rtol=1e-10, atol=1e-9)
 
 
-@NAMES
-def test_gravity_torques_are_the_gradient_of_the_potential_energy(name):
-    robot, h = whole(name), 1e-4
-    for y, _, _ in states(name, 2):
+def off_the_gradient(name: str, count: int) -> float:
+    """Return how far gravity torques are from the gradient of the potential energy, relative to its largest entry."""
+    robot, h, worst = whole(name), 1e-4, 0.0
+    for y, _, _ in states(name, count):
         ahead, behind, far, farther = (
             np.array([robot.potential_energy(arm(name).positions(y + k * h * e)) for e in np.eye(len(y))])
             for k in (1.0, -1.0, 2.0, -2.0)
         )
         gradient = (8.0 * (ahead - behind) - (far - farther)) / (12.0 * h)
-        np.testing.assert_allclose(arm(name).gravity_torque(y), gradient, rtol=1e-8, atol=1e-8 * np.abs(gradient).max())
+        worst = max(worst, np.abs(arm(name).gravity_torque(y) - gradient).max() / np.abs(gradient).max())
+    return worst
+
+
+@NAMES
+def test_gravity_torques_are_the_gradient_of_the_potential_energy(name):
+    assert off_the_gradient(name, 2) < 1e-8
+
+
+@pytest.mark.slow
+@NAMES
+def test_gravity_torques_of_many_states_are_the_gradient_of_the_potential_energy(name):
+    """The worst seen: 9e-10, of the Stewart platform, by the truncation of the differences; 9e-11 of the others."""
+    assert off_the_gradient(name, 1000) < 1e-8
 
 
 @NAMES
