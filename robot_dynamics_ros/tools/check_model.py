@@ -16,6 +16,7 @@ from robot_dynamics_ros.control.arm.described_arm import described
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
 from robot_dynamics_ros.control.arm.loop_check import effective_mobility, loop_rows, motor_findings, opening_findings
+from robot_dynamics_ros.control.arm.mechanism_check import friction_findings, stuck_findings
 from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
 from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
@@ -147,6 +148,7 @@ def report(robot: Robot | DrivenRobot, mechanism: Robot, description: str, verdi
         *robot.findings,
         *motor_findings(mechanism),
         *opening_findings(mechanism),
+        *(() if isinstance(robot, Robot) else (*stuck_findings(robot), *friction_findings(robot))),
         *planar_branches(mechanism.model),
         *_on_passive_joints(mechanism, description),
         *_on_torques(robot, needed),

@@ -179,7 +179,7 @@ def _check_one_limb(robot: Robot) -> None:
     if len(found) > 1:
         raise ModelError(
             f'{robot.name}: it has {len(found)} limbs (arms, legs or fingers of several joints), and the demo moves'
-            f' one: {tip_arguments(robot.model)}'
+            f' one: {tip_arguments(robot.model)}; where they are branches of a mechanism, state its loops (loops)'
         )
 
 

@@ -104,11 +104,19 @@ def tracking_motion(robot: Robot, gains: ProposedGains, effort_limit, rate: floa
             found = motion
         if found is not None and found.ratio <= RATIO:
             break
+    if found is None and not is_within_reach(robot, [middle - SMALLER[-1] * reach, middle + SMALLER[-1] * reach]):
+        raise ArgumentError(
+            f'{robot.name}: its loops do not stay closed around the middle of its motion, away from singular positions '
+            'and within the limits of all joints: state positions near which they are (near); check_model has more'
+        )
     if found is None or not found.ratio <= LARGEST_PREDICTED:
         predicted = '' if found is None else f': feedforward would leave {found.ratio:.2f} of the error'
+        limits, larger = 'effort and velocity limits', 'effort_limit (.inf: none), and '
+        if np.isinf(effort).all():
+            limits, larger = 'velocity limits', ''
         raise ArgumentError(
-            f'{robot.name}: its effort and velocity limits leave too little for accelerations{predicted}; state larger'
-            ' ones (effort_limit, .inf: none)'
+            f'{robot.name}: its {limits} leave too little for accelerations{predicted}; state larger ones: '
+            f'{larger}velocity limits in the description'
         )
     return found
 

@@ -115,3 +115,7 @@ def test_limits_that_leave_too_little_for_accelerations_are_refused():
     slow = one(axis='0 1 0', inside='<limit effort="90" velocity="0.01"/>')
     with pytest.raises(ArgumentError, match=r'r: its effort and velocity limits leave too little .* leave \d\.\d\d of'):
         motion_of(slow, [90.0])
+    with pytest.raises(
+        ArgumentError, match=r'r: its velocity limits leave .* state larger ones: velocity limits in the'
+    ):
+        motion_of(slow, [np.inf])

@@ -1,0 +1,57 @@
+"""Whether a mechanism that nodes accept can move, and what of it they do not compensate."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.errors import LoopError, SingularError
+from robot_dynamics_ros.model.model import Finding
+
+SHORT = 0.05
+"""rad, or of the size of the mechanism: one that cannot move so far is stuck, and not near the end of its motion."""
+
+
+def stuck_findings(robot: DrivenRobot) -> Iterator[Finding]:
+    """Yield a finding where no actuated joint of a mechanism can move from where its loops are closed first.
+
+    So it is where a constraint that depends on others in exact arithmetic is kept by rounded poses or axes.
+    """
+    mechanism = robot.following
+    if not isinstance(mechanism, ClosedMechanism):
+        return
+    reason = ''
+    for step in (-SHORT, SHORT):
+        for k in range(robot.nv):
+            y = mechanism.home.copy()
+            y[k] += step * mechanism.arithmetic.unit[k]
+            try:
+                for _ in mechanism.way(mechanism.at_home, y):
+                    pass
+            except (LoopError, SingularError) as error:
+                reason = str(error)
+            else:
+                return
+    message = (
+        'its loops close, but no actuated joint can move from there '
+        f"({reason}): where poses or axes are rounded, take the kind 'planar_point', or state them with all digits"
+    )
+    yield Finding('warning', f'robot {robot.name!r}', message)
+
+
+def friction_findings(robot: DrivenRobot) -> Iterator[Finding]:
+    """Yield a finding on joints without a motor that have friction, which no node compensates."""
+    mechanism = robot.following
+    if not isinstance(mechanism, ClosedMechanism):
+        return
+    friction = robot.robot.friction
+    rubbing = (np.abs(friction.viscous) + np.abs(friction.coulomb) + np.abs(friction.offset)) > 0.0
+    names = [robot.model.joint_of_velocity(int(k)) for k in np.flatnonzero(rubbing)]
+    passive = [name for name in dict.fromkeys(names) if name not in robot.joint_names]
+    if passive:
+        message = (
+            f'joints without a motor have friction, which nodes do not compensate: {", ".join(passive)}; state it as '
+            'that of the joints with a motor, in an actuator file'
+        )
+        yield Finding('warning', f'robot {robot.name!r}', message)

@@ -1,0 +1,57 @@
+"""Findings on mechanisms that nodes accept: those that cannot move, and friction that is not compensated."""
+
+from support.robots.cut_four_bar import PIN_OF_COUPLER, PIN_OF_ROCKER, TURN, cut_four_bar
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import LoopClosure, Robot
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
+from robot_dynamics_ros.control.arm.mechanism_check import friction_findings, stuck_findings
+
+
+def four_bar(kind: str, tilt: float = 0.0, text: str = '') -> DrivenRobot:
+    """Return the four-bar, whose pin is off the other axes by ``tilt`` (rad) in the coupler and the rocker alike."""
+
+    def pose(place: str, turn: float) -> np.ndarray:
+        found = np.eye(4)
+        c, s = np.cos(turn), np.sin(turn)
+        found[:3, :3] = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ np.array(
+            [[1.0, 0.0, 0.0], [0.0, np.cos(tilt), -np.sin(tilt)], [0.0, np.sin(tilt), np.cos(tilt)]]
+        )
+        found[:3, 3] = [float(it) for it in place.split()]
+        return found
+
+    pin = LoopClosure('pin', 'coupler_link', pose(PIN_OF_COUPLER, 0.0), 'rocker_link', pose(PIN_OF_ROCKER, TURN), kind)
+    found = in_driven_joints(Robot.from_urdf(text or cut_four_bar()).with_loops([pin], actuated=['crank']))
+    assert isinstance(found, DrivenRobot)
+    return found
+
+
+def test_a_mechanism_that_closes_at_one_position_alone_is_a_finding():
+    (found,) = stuck_findings(four_bar('revolute', 4e-6))
+    assert "no actuated joint can move from there (loop 'pin' cannot be closed with 'crank' at" in found.message
+    assert "take the kind 'planar_point'" in found.message
+
+
+@pytest.mark.parametrize(('kind', 'tilt'), [('revolute', 0.0), ('planar_point', 4e-6), ('point', 0.0)])
+def test_a_mechanism_that_moves_is_none(kind, tilt):
+    assert not [*stuck_findings(four_bar(kind, tilt))]
+
+
+def test_friction_of_joints_without_a_motor_is_a_finding():
+    limit = '<limit lower="-2" upper="2" velocity="3" effort="50"/></joint>'
+    before, tag, after = cut_four_bar().partition('<joint name="coupler"')
+    text = before + tag + after.replace(limit, limit.replace('/></joint>', '/><dynamics friction="0.3"/></joint>'), 1)
+    (found,) = friction_findings(four_bar('point', text=text))
+    assert 'have friction, which nodes do not compensate: coupler; state it as' in found.message
+    assert not [*friction_findings(four_bar('point'))]
+
+
+def test_a_robot_without_closures_has_neither():
+    gripper = Robot.from_urdf(
+        cut_four_bar('<ros2_control><joint name="rocker"><param name="mimic">crank</param></joint></ros2_control>'),
+        mimic='couple',
+    )
+    driven = in_driven_joints(gripper)
+    assert not [*stuck_findings(driven), *friction_findings(driven)]
