@@ -158,7 +158,7 @@ def _with_actuated(model: Model, robot: Element, mimics: Collection[str]) -> Mod
         return model
     kinds = zip(model.joint_names, model.joint_kinds, strict=True)
     known = [joint for joint, kind in kinds if joint not in mimics and JOINT_KINDS[kind].coordinates == 1]
-    return with_loops(model, own.all, own.gain, own.tolerance, actuated_in(robot, known))
+    return with_loops(model, own.all, own.gain, own.tolerance, actuated_in(robot, known), own.near)
 
 
 def _depth_first(links: list[str], joints: list[Joint]) -> tuple[str, list[Joint]]:

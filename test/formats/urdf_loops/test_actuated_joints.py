@@ -32,6 +32,14 @@ def test_joints_with_a_motor(stated, actuated):
     assert Robot.from_urdf(cut_four_bar(stated)).loops.actuated == ()  # a tree
 
 
+def test_positions_of_a_loops_file_stay_where_the_urdf_names_the_motors(tmp_path):
+    (tmp_path / 'loops.yaml').write_text('loops: {near: {crank: 0.5, coupler: -0.5, rocker: 0.5}}')
+    text = cut_four_bar(PIN + STATED['a transmission'][0])
+    loops = Robot.from_urdf(text, loops_file=tmp_path / 'loops.yaml').loops
+    assert loops.actuated == ('rocker',)
+    assert loops.near == {'crank': 0.5, 'coupler': -0.5, 'rocker': 0.5}
+
+
 def test_joints_that_are_not_independent_have_none():
     def told(text: str, *dependent: str) -> str:
         for joint in dependent:
