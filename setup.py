@@ -109,6 +109,8 @@ EXTRAS = {
     'aubo': ['cbor2>=5.4'],
     # Derivations of formulations/lagrange.py.
     'symbolic': ['sympy>=1.12'],
+    # Robot.casadi.
+    'casadi': ['casadi>=3.6.5'],
     # colcon test takes pytest where this names it.
     'test': ['pytest'],
 }

@@ -68,13 +68,11 @@ class StraightLine(NamedTuple):
 def trace(program: Program, arrays: ModelArrays, runtime_inputs=None, tape: Tape | None = None) -> list:
     """Return the results (size,) of a program for a robot, as symbols or floats.
 
-    ``runtime_inputs`` (19,) are numbers to fold in; by default it is an input of that name.
+    ``runtime_inputs`` (19,) are numbers to fold in or symbols of ``tape``; by default it is an input of that name.
     """
     n, tape = arrays.n, tape or Tape()
     runtime_inputs = (
-        tape.inputs('runtime_inputs', RUNTIME_INPUTS)
-        if runtime_inputs is None
-        else _floats(np.asarray(runtime_inputs, float))
+        tape.inputs('runtime_inputs', RUNTIME_INPUTS) if runtime_inputs is None else _floats(np.asarray(runtime_inputs))
     )
     constants = ModelArrays(*map(_floats, arrays))
     constants.I[n] = runtime_inputs[3:13]

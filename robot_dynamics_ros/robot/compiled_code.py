@@ -1,15 +1,20 @@
 """Code of a robot's own: how it is asked for, called from other code, and exported as C."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.algorithms.table import ALGORITHMS
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot.described_robot import ALIGNED, Described, DescribedRobot, Program
 from robot_dynamics_ros.robot.quantity_key import QuantityKey
 from robot_dynamics_ros.robot.shared_parameters import documented
+
+if TYPE_CHECKING:
+    import casadi
 
 PROGRAMS = ('torque', 'inverse_dynamics', 'gravity_torque', 'bias_torque', 'mass_matrix', 'forward_dynamics')
 """Quantities that are exported as C by default."""
@@ -113,6 +118,46 @@ class CompiledCode(DescribedRobot):
         from robot_dynamics_ros.robot.export.c_export import write_c  # noqa: PLC0415
 
         return write_c(self._evaluator, self.digest, folder, programs, type(self))
+
+    def casadi(
+        self,
+        program: str,
+        link: str | None = None,
+        reference_frame: str = ALIGNED,
+        inputs: Collection[str] = (),
+        payload_link: str | None = None,
+    ) -> 'casadi.Function':
+        """Return a quantity, of the frame of ``link`` if given, as a function of CasADi's SX; needs CasADi.
+
+        It is for one state: its inputs are the joint vectors of the method, as columns, and further ``inputs``; its
+        output is ``result``. Results with three axes are stacked: those of (3, nv, nv) are (3 nv, nv). CasADi
+        differentiates it. No number is checked: quaternions need length 1, and results at singular positions are wrong.
+
+        Raises ArgumentError for an unknown name, which lists those that exist, and if CasADi is not installed;
+        ModelError for closed loops, whose tree is ``with_loops([])``, and as the method does; UnknownNameError.
+
+        Parameters
+        ----------
+        program
+        link
+        reference_frame
+        inputs : collection of {'gravity', 'payload'}
+            Further inputs, which are constants otherwise: gravity (3, m/s^2, base frame), and
+            ``Payload.ten_parameters`` (10: kg, kg m, kg m^2) of a payload beside those that the robot has. Default:
+            neither, results are those of this robot.
+        payload_link : str, optional
+            Link or frame that carries the payload of ``inputs``, as in ``with_payload``. Default: the last link.
+
+        Returns
+        -------
+        casadi.Function
+        """
+        # needs CasADi
+        try:
+            from robot_dynamics_ros.robot.export.casadi_export import function_of  # noqa: PLC0415
+        except ModuleNotFoundError as error:
+            raise ArgumentError(f'casadi: needs {error.name}, which is not installed: pip install casadi') from None
+        return function_of(self._evaluator, program, link, reference_frame, inputs, payload_link)
 
     @property
     def runtime_inputs(self) -> np.ndarray:

@@ -22,7 +22,7 @@ ROSDEP_KEYS = {
     'yaml': 'python3-yaml',
 }
 # Without a key, or with one that only pip serves, which a release can't depend on: an extra of setup.py.
-WITHOUT_KEY = {'mujoco', 'plotly', 'rosbags', 'trimesh', 'viser'}
+WITHOUT_KEY = {'casadi', 'mujoco', 'plotly', 'rosbags', 'trimesh', 'viser'}
 OF_OTHERS = {'moveit_msgs'}  # whoever publishes its messages has it
 # Module: distribution of the registry.
 DISTRIBUTIONS = {'yaml': 'PyYAML', 'llvmlite': 'numba'}
@@ -60,6 +60,7 @@ def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arg
         'identify': {'plotly', 'rosbags', 'scipy'},
         'aubo': {'cbor2'},
         'symbolic': {'sympy'},
+        'casadi': {'casadi'},
         'test': {'pytest'},
     }
     optional = set().union(*extras.values())
@@ -81,6 +82,8 @@ def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arg
             assert needed <= library | {'scipy'}, where
         elif path.name == 'derivation.py':
             assert needed <= library | {'sympy'}, where
+        elif path.name in ('casadi_export.py', 'casadi_function.py', 'compiled_code.py'):
+            assert needed <= library | {'casadi'}, where
         else:
             assert needed <= library, where
 
