@@ -158,6 +158,16 @@ def optimised_motion():
     ]
 
 
+def optimal_swing():
+    """Return that the torques are those of the robot, and that two joints reach their limits."""
+    pytest.importorskip('casadi', reason='the solver of this example, casadi, is not installed')
+    return [
+        'torques against those of the robot with the payload: within 1e-6 N m: True',
+        r'largest torques as part of the limits: 0[.]24 1[.]00 0[.]50 0[.]84 1[.]00 0[.]00',
+        r'cost 2388[.][0-9] N\^2 m\^2 s after [0-9]{1,2} iterations',
+    ]
+
+
 def held_positions():
     """Return the share of positions that the arm holds, by Pinocchio for a part of them."""
     robot = robot_of('aubo_i5')
@@ -205,6 +215,7 @@ WANTED = {
         'lifted by 0[.]050 m; loops closed within 1e-12 m: True',
     ),
     '14_elastic_joints': errors_on_springs,
+    '15_optimal_swing': optimal_swing,
 }
 
 
