@@ -19,6 +19,7 @@ PACKAGES = (
     'roboticstoolbox-python',
     'casadi',
     'urdf2casadi',
+    'adam-robotics',
     'frax',
     'jax',
 )

@@ -26,6 +26,7 @@ SCRIPTS = (
     'larger_robots',
     'compiled_loops',
     'casadi_c',
+    'casadi_instructions',
     'exported_c',
     'controller_updates',
     'small_batches',
