@@ -155,8 +155,8 @@ class CompiledCode(DescribedRobot):
         # needs CasADi
         try:
             from robot_dynamics_ros.robot.export.casadi_export import function_of  # noqa: PLC0415
-        except ModuleNotFoundError as error:
-            raise ArgumentError(f'casadi: needs {error.name}, which is not installed: pip install casadi') from None
+        except ModuleNotFoundError:
+            raise ArgumentError('casadi: CasADi is not installed: pip install casadi') from None
         return function_of(self._evaluator, program, link, reference_frame, inputs, payload_link)
 
     @property

@@ -189,7 +189,7 @@ def test_payloads_of_the_robot_are_constants_beside_the_parameter():
 
 def test_functions_are_short():
     robot = robot_named('aubo_i5')
-    most = {'inverse_dynamics': 613, 'forward_dynamics': 1097, 'mass_matrix': 453}
+    most = {'inverse_dynamics': 640, 'forward_dynamics': 1150, 'mass_matrix': 480}  # 613, 1097, 453 by CasADi 3.8
     assert [name for name, count in most.items() if robot.casadi(name).n_instructions() > count] == []
 
 
