@@ -4,6 +4,7 @@ Products and sums are traced unfused, since CasADi has no fused multiply-add, so
 Sines and cosines are CasADi's own, so that it differentiates them.
 """
 
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 
@@ -40,7 +41,7 @@ def casadi_function(name: str, inputs: Mapping[str, int], results: Sequence, col
     """Return the function of traced ``results``, the rows of a matrix of so many columns.
 
     ``inputs`` are the names of its arguments and their lengths, in order. Inputs of the trace that are not among them
-    are zero.
+    are zero. An argument that a call by name leaves out is NaN; it would be zero by default.
     """
     arguments = {argument: casadi.SX.sym(argument, length) for argument, length in inputs.items()}
     expressions: dict = {}
@@ -53,4 +54,5 @@ def casadi_function(name: str, inputs: Mapping[str, int], results: Sequence, col
             expressions[value] = OPERATIONS[value.operation](*given)
     rows = casadi.vertcat(*(expressions.get(it, it) for it in results))
     matrix = casadi.reshape(rows, columns, len(results) // columns).T
-    return casadi.Function(name, [*arguments.values()], [matrix], [*arguments], ['result'])
+    options = {'default_in': [math.nan] * len(arguments)}
+    return casadi.Function(name, [*arguments.values()], [matrix], [*arguments], ['result'], options)

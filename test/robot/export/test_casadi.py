@@ -178,6 +178,12 @@ def test_each_parameter_is_an_input_alone():
     assert error(function(q, qd, GRAVITY).full(), robot.coriolis_torque(q, qd)) < TOLERANCE
 
 
+def test_an_input_that_a_call_leaves_out_makes_the_result_nan():
+    function, q = robot_named('aubo_i5').casadi('gravity_torque', inputs=['gravity']), np.linspace(0.1, 0.6, 6)
+    assert np.isnan(function(q=q)['result'].full()[1:]).all()
+    assert (function(q=q, gravity=GRAVITY)['result'].full() == function(q, GRAVITY).full()).all()
+
+
 def test_payloads_of_the_robot_are_constants_beside_the_parameter():
     payload, q = Payload(2.0, (0.0, 0.1, 0.2)), np.linspace(0.1, 0.6, 6)
     robot = robot_named('aubo_i5').with_payload(payload)
