@@ -36,6 +36,28 @@ def with_friction(model: Model, columns: dict[str, np.ndarray]) -> Model:
     return _audited_again(model, replace(model, friction=model.friction._replace(**columns)))
 
 
+def with_limits(model: Model, columns: dict[str, np.ndarray]) -> Model:
+    """Return the model with fields of ``JointLimits`` replaced by ``columns``; ArgumentError naming one and the joint.
+
+    Lower and upper ones are (nq,), the others (nv,); infinite ones are no limits.
+    """
+    limits = model.limits._replace(**columns)
+    with np.errstate(invalid='ignore'):
+        crossed = np.flatnonzero(limits.lower > limits.upper)
+    if len(crossed):
+        k = int(crossed[0])
+        raise ArgumentError(
+            f'lower of joint {model.joint_of_coordinate(k)!r}: {limits.lower[k]:g} is above upper, {limits.upper[k]:g}'
+        )
+    for field in ('velocity', 'effort'):
+        column = columns.get(field, np.ones(1))
+        wrong = np.flatnonzero(~(column > 0.0))
+        if len(wrong):
+            joint = model.joint_of_velocity(int(wrong[0]))
+            raise ArgumentError(f'{field} of joint {joint!r}: expected above 0, got {column[wrong[0]]:g}')
+    return _audited_again(model, replace(model, limits=limits))
+
+
 def with_rotor_inertia(model: Model, rotor: np.ndarray) -> Model:
     """Return the model with these rotor inertias (nv, kg m^2 or kg, reflected); spins change alike."""
     before = model.arrays.rotor[1:]

@@ -14,8 +14,13 @@ from robot_dynamics_ros.model.consistent_inertias import with_consistent_inertia
 from robot_dynamics_ros.model.digest import robot_digest
 from robot_dynamics_ros.model.editing import chain, with_attached, with_locked_joints
 from robot_dynamics_ros.model.linear_algebra import product
-from robot_dynamics_ros.model.model import GRAVITY, Model
-from robot_dynamics_ros.model.replaced_parameters import with_friction, with_inertial_parameters, with_rotor_inertia
+from robot_dynamics_ros.model.model import GRAVITY, JointLimits, Model
+from robot_dynamics_ros.model.replaced_parameters import (
+    with_friction,
+    with_inertial_parameters,
+    with_limits,
+    with_rotor_inertia,
+)
 from robot_dynamics_ros.model.residual import ResidualModel
 from robot_dynamics_ros.payload import Payload, carrying_frame
 from robot_dynamics_ros.robot.compiled_code import CompiledCode
@@ -145,6 +150,30 @@ class ChangedCopies(CompiledCode):
             columns[name] = np.full(self.nv, array) if array.ndim == 0 else array.copy()
             validation.finite(name, columns[name], (self.nv,))
         return self._with_model(with_friction(self._setting.model, columns))
+
+    def with_limits(self: Copied, **limits) -> Copied:
+        """Return this robot with other limits of its joints; those that are not given stay.
+
+        Raises ArgumentError naming the limit and joint: upper limits must not be below lower ones, and those of
+        velocities and efforts must be above 0. An infinite number is no limit.
+
+        Parameters
+        ----------
+        limits : float or array_like, (nq,) or (nv,)
+            Any of ``lower`` and ``upper`` (nq; rad, m), ``velocity`` (nv; rad/s, m/s) and ``effort`` (nv; N m, N).
+
+        Returns
+        -------
+        Robot
+        """
+        columns = {}
+        for name, value in limits.items():
+            validation.choice('limits', name, JointLimits._fields)
+            array, size = validation.numbers(name, value), self.nq if name in ('lower', 'upper') else self.nv
+            if array.shape not in ((), (size,)) or np.isnan(array).any():
+                raise ArgumentError(f'{name}: expected a number or ({size},) of them, got {value!r:.80}')
+            columns[name] = np.full(size, array) if array.ndim == 0 else array.copy()
+        return self._with_model(with_limits(self._setting.model, columns))
 
     def with_residual(self: Copied, residual: ResidualModel | None) -> Copied:
         """Return this robot with learnt torques of its joints, which count in ``torque`` and ``acceleration``.

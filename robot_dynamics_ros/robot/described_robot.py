@@ -15,6 +15,7 @@ from robot_dynamics_ros.model.residual import ResidualModel, check_residual
 from robot_dynamics_ros.payload import Payload, loaded
 from robot_dynamics_ros.robot.evaluator import Evaluator
 from robot_dynamics_ros.robot.frames_evaluator import FramesEvaluator
+from robot_dynamics_ros.robot.robot_table import html_of, text_of
 
 ALIGNED = 'local_world_aligned'
 Program = str | tuple[str, str] | tuple[str, str, str]
@@ -87,6 +88,14 @@ class DescribedRobot:
         loops = f'; {count} closed loop{"s" if count > 1 else ""}' if count else ''
         gravity = self._setting.gravity.tolist()
         return f'<Robot {self.name}: {", ".join(self.joint_names)}{loops}; gravity {gravity} m/s^2>'
+
+    def __str__(self):
+        """Return a table of the joints."""
+        return text_of(self)
+
+    def _repr_html_(self):
+        """Return the table for notebooks."""
+        return html_of(self)
 
     @property
     def joint_names(self) -> tuple[str, ...]:

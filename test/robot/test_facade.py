@@ -84,6 +84,7 @@ def test_every_method_with_out_is_tested_here():
         'with_base_orientation',
         'with_consistent_inertias',
         'with_friction',
+        'with_limits',
         'with_residual',
         'with_gravity',
         'with_inertial_parameters',

@@ -176,7 +176,7 @@ def _noise(robot: Robot, noise, effort) -> np.ndarray:
             if not 0.0 < limit < np.inf:
                 raise ArgumentError(
                     f'joint {name!r} has no effort limit, to which its noise would be proportional: state noise (N m), '
-                    'or the limit in the description'
+                    'or the limit, in the description or by Robot.with_limits'
                 )
     return validation.of_each_joint('noise', effort if noise is None else noise, robot.nv, zero=False)
 
