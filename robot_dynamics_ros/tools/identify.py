@@ -80,7 +80,8 @@ def parser() -> argparse.ArgumentParser:
         '--cutoff',
         type=float,
         metavar='HZ',
-        help='cut-off frequency of the low-pass for all signals (default: 5 for a bag, no low-pass for a CSV file)',
+        help='cut-off frequency of the low-pass for all signals (default: 5 for a bag and a CSV file without '
+        'accelerations, none for others)',
     )
     parser.add_argument(
         '--even-times', action='store_true', help='replace times in bursts, those of reception, by evenly spaced ones'

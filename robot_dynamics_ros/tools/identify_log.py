@@ -12,6 +12,7 @@ from robot_dynamics_ros.control.guards.measured_effort import MEANINGS
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification import Log, LogError, moving
 from robot_dynamics_ros.identification.logs.log import CUTOFF
+from robot_dynamics_ros.identification.logs.log_files import has_accelerations
 from robot_dynamics_ros.identification.logs.motion_plausibility import velocity_findings
 from robot_dynamics_ros.identification.logs.plausibility import check_log
 from robot_dynamics_ros.identification.logs.signals import segments
@@ -31,7 +32,8 @@ REST = 0.5
 class Source(NamedTuple):
     """How logs are to be read: names of the joints in bags, topic, meaning of effort and cut-off frequency.
 
-    ``effort`` is None where nobody has stated a meaning, ``cutoff`` (Hz) None for 5 Hz of bags and none of CSV files.
+    ``effort`` is None where nobody has stated a meaning, ``cutoff`` (Hz) None for 5 Hz of bags and of CSV files without
+    accelerations, and none of others.
     """
 
     joint_names: Sequence[str]
@@ -50,6 +52,9 @@ class Source(NamedTuple):
         cutoff = self.cutoff
         if path.suffix == '.csv':
             raw = Log.from_csv(path, robot, self.effort, self.even_times)
+            if not has_accelerations(path):
+                say('accelerations are derivatives: the file has none')
+                cutoff = cutoff or CUTOFF
         else:
             topic, effort = '/' + self.topic.removeprefix('/'), self.effort or 'torque'
             raw = Log.from_bag(path, self.joint_names, topic, effort, None, self.even_times)

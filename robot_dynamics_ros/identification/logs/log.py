@@ -86,7 +86,8 @@ class Log:
         """Return the log of a CSV file, unfiltered.
 
         Its columns are t_s, q<k>_rad, qd<k>_rad_s, qdd<k>_rad_s2, and either i<k>_mA or tau<k>_Nm, for joints k = 1..n
-        in joint order; T<k>_degC may be there. Others are ignored.
+        in joint order; T<k>_degC may be there. Others are ignored. Accelerations, and velocities too, that are no
+        columns are derivatives, as those of ``from_bag``: ``low_pass`` the log then.
 
         Parameters
         ----------
@@ -107,7 +108,7 @@ class Log:
         Raises
         ------
         LogError
-            Naming the file with line and column, or times in bursts.
+            Naming the file with line and column, times in bursts, or too few samples in a row for derivatives.
         ArgumentError
             For an ``effort`` that the columns are not.
         """
@@ -116,7 +117,9 @@ class Log:
         effort = validation.choice(f'effort of {path}', meanings[0] if effort is None else effort, meanings)
         tau = found['i' if 'i' in found else 'tau']
         t = log_files.checked_times(Path(path), found['t'], even_times)
-        return cls(t, found['q'], found['qd'], found['qdd'], tau, found.get('T'), effort)
+        zeros = np.zeros_like(tau)
+        log = cls(t, found['q'], found.get('qd', zeros), found.get('qdd', zeros), tau, found.get('T'), effort)
+        return log if 'qdd' in found else _with_derivatives(Path(path), log, 'qd' not in found)
 
     @classmethod
     def from_bag(
@@ -166,11 +169,7 @@ class Log:
         t, q, qd, tau = log_files.read_bag(Path(path), joint_names, topic)
         t = log_files.checked_times(Path(path), t, even_times)
         log = cls(t, q, np.zeros_like(q) if qd is None else qd, np.zeros_like(q), tau, None, effort)
-        parts = [_differentiated(part, qd is None) for part in log.segments() if len(part) >= 2 * EDGE + signals.FEWEST]
-        if not parts:
-            fewest = 2 * EDGE + signals.FEWEST
-            raise log_files.LogError(f'{path}: expected {fewest} messages in a row, without a gap of {signals.GAP} s')
-        log = cls.joined(parts)
+        log = _with_derivatives(Path(path), log, qd is None)
         return log if cutoff is None else log.low_pass(cutoff)
 
     @classmethod
@@ -337,6 +336,15 @@ class Log:
     def _signals(self) -> list[str]:
         """Return the names of the fields with a row for each sample."""
         return ['q', 'qd', 'qdd', 'tau', *(['temperature'] if self.temperature is not None else [])]
+
+
+def _with_derivatives(path: Path, log: Log, velocities: bool) -> Log:
+    """Return a log with accelerations, and ``velocities`` if asked for, by derivatives in each of its segments."""
+    fewest = 2 * EDGE + signals.FEWEST
+    parts = [_differentiated(part, velocities) for part in log.segments() if len(part) >= fewest]
+    if not parts:
+        raise log_files.LogError(f'{path}: expected {fewest} samples in a row, without a gap of {signals.GAP} s')
+    return Log.joined(parts)
 
 
 def _differentiated(log: Log, velocities: bool) -> Log:

@@ -45,6 +45,12 @@ def read_csv(path: Path, n: int) -> dict[str, np.ndarray]:
     return found | ({'i': 1e-3 * found['i']} if 'i' in found else {})
 
 
+def has_accelerations(path: Path) -> bool:
+    """Return whether a CSV file that was read has columns of accelerations."""
+    with path.open(newline='', encoding='utf-8-sig') as file:
+        return 'qdd1_rad_s2' in [name.strip() for name in next(csv.reader(file), [])]
+
+
 def checked_times(path: Path, t: np.ndarray, even_times: bool) -> np.ndarray:
     """Return the times (m,) of a log, evenly spaced if that is asked for; LogError for stamps in bursts otherwise."""
     if even_times:
@@ -71,6 +77,11 @@ def _columns(path: Path, header: list[str], n: int) -> tuple[list[str], list[str
     if {'tau1_Nm', 'i1_mA'} <= set(header):
         raise LogError(f"{path}, line 1: it has currents and torques, 'i1_mA' and 'tau1_Nm': remove the columns of one")
     symbols = ['q', 'qd', 'qdd', 'tau' if 'tau1_Nm' in header else 'i', *(['T'] if 'T1_degC' in header else [])]
+    for left_out in ('qdd', 'qd'):  # velocities without accelerations, or neither
+        if set(header).isdisjoint(column_names(symbols[symbols.index(left_out) :][:1], n)[1:]):
+            symbols.remove(left_out)
+        else:
+            break
     names = column_names(symbols, n)
     for name in names:
         if header.count(name) != 1:

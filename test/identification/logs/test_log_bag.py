@@ -126,7 +126,7 @@ def test_bursts_with_missing_samples_are_refused(tmp_path):
 
 def test_a_bag_of_gaps_is_refused(tmp_path):
     times = np.concatenate([0.1 * np.arange(10) + start for start in (0.0, 2.0, 4.0)])
-    assert_refused(bag(tmp_path / 'bad_bag', good_messages(times)), 'expected 12 messages in a row, without a gap')
+    assert_refused(bag(tmp_path / 'bad_bag', good_messages(times)), 'expected 12 samples in a row, without a gap')
 
 
 def test_bag_repeated_stamp_counts_once(tmp_path):

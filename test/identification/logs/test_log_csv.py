@@ -9,6 +9,8 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.identification import Log, LogError
+from robot_dynamics_ros.identification.logs.log import EDGE
+from robot_dynamics_ros.identification.logs.log_files import has_accelerations
 from robot_dynamics_ros.model.model import Model
 
 
@@ -51,6 +53,24 @@ def test_csv_of_a_spreadsheet_begins_with_a_byte_order_mark(tmp_path):
     path = written(tmp_path / 'log.csv', [*COLUMNS, 'remark'], [[*row, 'none'] for row in table().tolist()])
     path.write_bytes(b'\xef\xbb\xbf' + path.read_bytes().replace(b'none', 'spät'.encode()))
     assert len(Log.from_csv(path, len(NAMES))) == 30
+
+
+@pytest.mark.parametrize('left_out', [('qdd',), ('qd', 'qdd')])
+def test_derivatives_that_are_no_columns_are_computed_as_those_of_bags(tmp_path, left_out):
+    t = 5.0 + 0.01 * np.arange(1000)
+    q, qd, qdd = (np.stack([f(2.0 * t), f(3.0 * t)], 1) for f in (np.sin, np.cos, lambda x: -np.sin(x)))
+    qd, qdd = qd * (2.0, 3.0), qdd * (4.0, 9.0)
+    columns = {'q': q, **({} if 'qd' in left_out else {'qd': qd}), 'i': 1e3 * q}
+    units = {'q': 'rad', 'qd': 'rad_s', 'i': 'mA'}
+    header = ['t_s', *(f'{name}{k}_{units[name]}' for name in columns for k in (1, 2))]
+    rows = np.column_stack([t, *columns.values()]).tolist()
+    path = written(tmp_path / 'log.csv', header, rows)
+    log = Log.from_csv(path, 2)
+    assert len(log) == 1000 - 2 * EDGE and not has_accelerations(path)
+    part = slice(EDGE, -EDGE)
+    np.testing.assert_allclose(log.qd, qd[part], rtol=0.0, atol=1e-5)
+    np.testing.assert_allclose(log.qdd, qdd[part], rtol=0.0, atol=1e-3)
+    np.testing.assert_allclose(log.tau, q[part], rtol=1e-12, atol=1e-12)
 
 
 def changed(row, column, value):
