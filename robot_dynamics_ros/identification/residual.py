@@ -14,13 +14,11 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.standstill import SPEED
+from robot_dynamics_ros.control.terms.residual_torque import write_features
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.logs.log import Log
 from robot_dynamics_ros.identification.prediction import predicted_torque
 from robot_dynamics_ros.identification.regression import Regression
-from robot_dynamics_ros.jit.compiled import compiled
-from robot_dynamics_ros.jit.kinds import Array3, Matrix, Vector
-from robot_dynamics_ros.kernels.residual import features_of
 from robot_dynamics_ros.model.residual import FEATURES, ResidualModel
 from robot_dynamics_ros.robot import Robot
 
@@ -109,16 +107,6 @@ def _features(ratio, fastest, log: Log) -> np.ndarray:
     bound(write_features, ratio, fastest, then=(q, qd, features))(q, qd, features)
     features[:, ratio == 0.0, FEATURES.index('sin Nq') :] = 0.0
     return features
-
-
-@compiled(given='q qd features')
-def write_features(gear_ratio: Vector, fastest: Vector, q: Matrix, qd: Matrix, features: Array3) -> None:
-    """Write features (m, n, 13) at positions q and velocities qd (m, n)."""
-    for b in range(q.shape[0]):
-        for i in range(q.shape[1]):
-            of_joint = features_of(gear_ratio[i], fastest[i], q[b, i], qd[b, i])
-            for k in range(13):
-                features[b, i, k] = of_joint[k]
 
 
 def _weights(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -86,14 +86,12 @@ static double larger(double a, double b)
 static double friction_of(
     double viscous, double coulomb, double offset, double transition, double stribeck, double stribeck_velocity, double load, double quadratic, double qd, double tau)
 {
-    double magnitude = 0;
-    double speed = 0;
+    double square = 0;
     double level = 0;
     double slope = 0;
-    magnitude = sqrt(tau * tau);
-    speed = qd / stribeck_velocity;
-    level = fma(load, magnitude, coulomb) + (stribeck / fma(speed, speed, 1.0));
-    slope = fma(quadratic, sqrt(qd * qd), viscous);
+    square = stribeck_velocity * stribeck_velocity;
+    level = fma(load, fabs(tau), coulomb) + ((stribeck * square) / fma(qd, qd, square));
+    slope = fma(quadratic, fabs(qd), viscous);
     return fma(slope, qd, level * (qd / sqrt(fma(qd, qd, transition * transition)))) + offset;
 }
 

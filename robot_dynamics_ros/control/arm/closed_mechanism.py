@@ -221,7 +221,10 @@ class ClosedMechanism:
 
         The assembly mode is that of the own description, if the arm is there within reach.
         """
-        if not isinstance(before, ClosedMechanism) or before.joint_names != self.joint_names:
+        if not isinstance(before, ClosedMechanism):
+            return
+        if before.joint_names != self.joint_names:
+            self._states.take_over(before._states)
             return
         self._states.continue_from(before._states)
         y = before.measured.y

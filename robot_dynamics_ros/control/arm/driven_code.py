@@ -136,7 +136,7 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
         open_constraint: ((constraints,), (closing,)),
         slow_constraint: ((constraints,), (closing,), (closing,)),
         nearest_constraint: ((constraints,), (1,), (closing,)),
-        jumped_joint: (*((m,),) * 7, (2,), (m,), ()),
+        jumped_joint: (*((m,),) * 8, (1,), (m,), ()),
         driven_torque: ((m, nv), (nv,), (m,)),
     }
     for function, kinds in kinds_of.items():

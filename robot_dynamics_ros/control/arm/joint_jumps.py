@@ -1,8 +1,8 @@
 """Jumps of measured positions, as of an encoder that loses counts: farther than a joint can have moved since then.
 
-A joint moves on with its speed, and speeds up or slows down by at most ``ACCELERATION``. One that jumped is refused
-until it jumps back to where its motion without the jump leads. One that moved farther than with its speed, as after a
-gap, is refused once: the next state says whether it was a single wrong one.
+A joint moves on with its velocity, which changes by at most ``ACCELERATION``, or stops. What it has moved beyond that
+is its offset. One that jumped is refused until it jumps back, so that no offset is left. One that moved farther than
+with its velocity, as after a gap, is refused once: the next state says whether it was a single wrong one.
 """
 
 import numpy as np
@@ -14,12 +14,12 @@ from robot_dynamics_ros.jit.kinds import Vector
 from robot_dynamics_ros.kernels.choices import select
 
 ROOM = 0.03
-"""Distance of two states, in the units of joints, in which no joint is too fast."""
+"""Distance from where a joint moves on to, in the units of joints, that is no jump."""
 ACCELERATION = 50.0
 """Largest acceleration, in the units of joints per s^2: twice that of fast arms."""
-LONGEST = 0.1
-"""s: longest time in which states repeat the same positions while the joints move on, as of hardware that is read less
-often, and longest period."""
+LONGEST, REFRESH = 0.1, 0.02
+"""s: longest time in which states repeat a position while the joint moves on, as of hardware that is read less often,
+and the part of it in which the joint may speed up: one that stands repeats its position, too."""
 SECOND = 1e9
 
 
@@ -33,48 +33,61 @@ def turns_of(ahead, turn):
 @compiled(given='y elapsed')
 def jumped_joint(
     turn: Vector, unit: Vector, fastest: Vector,
-    seen: Vector, expected: Vector, speed: Vector, doubt: Vector, clock: Vector, y: Vector, elapsed: float,
+    seen: Vector, velocity: Vector, offset: Vector, doubt: Vector, repeated: Vector, period: Vector,
+    y: Vector, elapsed: float,
 ) -> int:  # fmt: skip
     """Return the first joint at y (m; rad, m) that is not where its motion leads, -1 for none.
 
-    The state before, ``elapsed`` s ago, is ``seen`` (m), ``expected`` (m) where the motion without jumps leads, and
-    ``speed`` (m; rad/s, m/s) that of the last motion; ``doubt`` (m) is 1 for a joint that moved farther than with its
-    speed, and 2 for one that jumped. ``clock`` (2, s) has the period of states and for how long they have repeated
-    their positions. All are written. ``fastest`` (m) are the velocities of the joints; twice as fast ones are noise.
+    All written: ``seen`` (m), the state before, ``elapsed`` s ago; ``velocity`` (m; rad/s, m/s) of the last motion;
+    ``offset`` (m; rad, m) from where a joint moved on to, of one that jumped since then; ``doubt`` (m), -1 where no
+    velocity is known yet, 1 for a joint that moved farther than with its velocity, 2 for one that jumped; for how long
+    states have ``repeated`` the position of a joint (m, s); and the ``period`` (1, s) of states. ``fastest`` (m) are
+    the velocities of the joints; twice as fast ones are noise.
     """
-    found, moved = -1, 0.0
+    found = -1
+    # stamps that repeat, or come in bursts, say nothing of the time
+    since = max(elapsed, period[0])
     for k in range(y.shape[0]):
-        moved += select(y[k] == seen[k], 0.0, 1.0)
-    # stamps that repeat say nothing of the time
-    since, stalled = max(elapsed, clock[0]), clock[1]
-    for k in range(y.shape[0]):
-        step, off = y[k] - seen[k], y[k] - expected[k]
+        step = y[k] - seen[k]
         step -= turns_of(step, turn[k]) * turn[k]
-        off -= turns_of(off, turn[k]) * turn[k]
-        ahead = ROOM * unit[k] + 1.5 * speed[k] * (since + stalled)
-        faster = min(2.0 * fastest[k] * since, 1.5 * speed[k] * since + 0.5 * ACCELERATION * unit[k] * since * since)
-        reach = ROOM * unit[k] + faster + select(doubt[k] < 2.0, 1.5 * speed[k] * stalled, 0.0)
-        if doubt[k] < 2.0 and abs(step) <= reach:
-            if doubt[k] > 0.0 or abs(step) <= ahead:
-                doubt[k], expected[k] = 0.0, y[k]
-            else:
-                doubt[k] = 1.0
-        elif doubt[k] > 0.0 and abs(step) > reach and abs(off) <= reach:
-            doubt[k], expected[k] = 0.0, y[k]
-        elif abs(step) <= reach:
-            expected[k] += step
+        room, time = ROOM * unit[k], since + repeated[k]
+        free = since + min(repeated[k], REFRESH)
+        gained = 0.5 * ACCELERATION * unit[k] * free * free
+        ahead = velocity[k] * time
+        # the joint moves on, or stops on the way
+        beyond = step - min(max(step, min(ahead, 0.0)), max(ahead, 0.0))
+        continues = (abs(beyond) <= room + gained) & (abs(step) <= room + 2.0 * fastest[k] * time)
+        # a jump back, if that explains the step better than a motion does
+        left = offset[k] + step
+        moved = left - min(max(left, min(ahead, 0.0)), max(ahead, 0.0))
+        is_back = (abs(moved) <= room) & (abs(left - ahead) < 0.5 * abs(step - ahead))
+        if step == 0.0:
+            repeated[k] = min(repeated[k] + elapsed, LONGEST)
+            doubt[k] = max(doubt[k], 0.0)
         else:
-            doubt[k] = 2.0
-        if moved > 0.0 and abs(step) <= reach:
-            speed[k] = min(abs(step) / (since + stalled + 1e-9), fastest[k])
+            if doubt[k] < 0.0 and abs(step) <= room + 2.0 * fastest[k] * time:
+                doubt[k], velocity[k] = 0.0, step / time
+            elif is_back and not (continues and doubt[k] == 0.0):
+                doubt[k], offset[k] = 0.0, 0.0
+            elif continues and doubt[k] == 0.0 and abs(beyond) > room:
+                doubt[k], offset[k] = 1.0, step - ahead
+            elif continues:
+                if doubt[k] < 2.0:
+                    # the next state may show that this one was wrong
+                    doubt[k], offset[k] = 0.0, step - ahead
+                most = ACCELERATION * unit[k] * time
+                velocity[k] += min(max(step / time - velocity[k], -most), most)
+            else:
+                offset[k] = select(doubt[k] > 0.0, offset[k], 0.0) + step - ahead
+                doubt[k] = 2.0
+            repeated[k] = 0.0
         if doubt[k] > 0.0 and found < 0:
             found = k
         seen[k] = y[k]
-    clock[1] = min(stalled + elapsed, LONGEST) if moved == 0.0 else 0.0
-    period = min(elapsed, LONGEST)
-    if clock[0] > 0.0:
-        period = clock[0] + 0.2 * (min(period, 10.0 * clock[0]) - clock[0])
-    clock[0] = select(elapsed > 0.0, period, clock[0])
+    gap = min(elapsed, LONGEST)
+    if period[0] > 0.0:
+        gap = period[0] + 0.2 * (min(gap, 10.0 * period[0]) - period[0])
+    period[0] = select(elapsed > 0.0, gap, period[0])
     return found
 
 
@@ -90,20 +103,26 @@ class JointJumps:
     ----------
     begun : bool
         Whether there is a state to compare others with.
-    expected : ndarray, (m,)
-        Where the motion without jumps leads, rad or m.
     elapsed : float
         Time between the last two states, s.
     """
 
     def __init__(self, turn: np.ndarray, unit: np.ndarray, fastest: np.ndarray):
-        self._turn = turn
-        self._states = np.zeros((4, len(turn)))
-        self._seen, self.expected, self._speed, self._doubt = self._states
-        self._clock = np.zeros(2)
+        self._states, self._period = np.zeros((5, len(turn))), np.zeros(1)
+        self._seen, _, self._offset, self._doubt, _ = self._states
         self._stamp, self.elapsed, self.begun = 0, 0.0, False
-        states = *self._states, self._clock
+        states = *self._states, self._period
         self._jumped_joint = bound(jumped_joint, turn, unit, fastest, *states, then=(self._seen, 0.0))
+
+    @property
+    def expected(self) -> np.ndarray:
+        """Where the motion without jumps leads (m,), rad or m."""
+        return self._seen - np.where(self._doubt > 0.0, self._offset, 0.0)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether some joint is not where its motion leads."""
+        return bool((self._doubt > 0.0).any())
 
     def reset(self) -> None:
         """Compare nothing until ``begin``."""
@@ -112,8 +131,8 @@ class JointJumps:
     def begin(self, y: np.ndarray, stamp: int) -> None:
         """Begin with a state y (m; rad, m) of the time ``stamp``, ns."""
         self._states[:] = 0.0
-        self._clock[:] = 0.0
-        self._seen[:] = self.expected[:] = y
+        self._period[:] = 0.0
+        self._seen[:], self._doubt[:] = y, -1.0
         self._stamp, self.elapsed, self.begun = stamp, 0.0, True
 
     def clock_set_back(self) -> None:
@@ -122,7 +141,7 @@ class JointJumps:
 
     def continue_from(self, before: 'JointJumps') -> None:
         """Compare with the states that ``before``, of the same joints, has seen."""
-        self._states[:], self._clock[:] = before._states, before._clock
+        self._states[:], self._period[:] = before._states, before._period
         self._stamp, self.begun = before._stamp, before.begun
 
     def jumped(self, y: np.ndarray, stamp: int) -> int:
@@ -133,11 +152,10 @@ class JointJumps:
 
     def doubt(self, joint: int) -> str:
         """Return what a joint of the last state has done that is not where its motion leads."""
-        off = self._seen[joint] - self.expected[joint]
-        off = abs(off - turns_of(off, self._turn[joint]) * self._turn[joint])
+        off = f'{abs(self._offset[joint]):.3g} rad or m'
         if self._doubt[joint] < 2.0:
-            return f'has moved by {off:.3g} rad or m since the state before: the next one has to confirm that'
+            return f'has moved by {off} beyond its motion since the state before: the next one has to confirm that'
         return (
-            f'has jumped by {off:.3g} rad or m, farther than it can have moved since the state before: check its '
-            'encoder, then activate again'
+            f'has jumped by {off}, farther than it can have moved since the state before: check its encoder, then '
+            'activate again'
         )

@@ -35,11 +35,15 @@ class MechanismStates:
         self._accepted = False  # a state since the activation
         self._pause = 0.0  # s, the longest one since then
         self._passed: SingularError | None = None
+        self._taken_over: SingularError | None = None  # from another description, until ``begin``
+        self._at_first: SingularError | None = None  # likewise, since ``begin``
 
     def begin(self) -> None:
         """Begin anew, as at an activation: the arm may have moved anywhere, and is in its assembly mode."""
         self._jumps.reset()
-        self._accepted, self._pause, self._passed = False, 0.0, None
+        self._accepted, self._pause = False, 0.0
+        self._at_first = self._passed = self._taken_over
+        self._taken_over = None
 
     def clock_set_back(self) -> None:
         """Judge the next state as one that comes a period after the last."""
@@ -49,6 +53,14 @@ class MechanismStates:
         """Judge states as those that come after those of ``before``, of the same actuated joints."""
         self._jumps.continue_from(before._jumps)
         self._accepted, self._pause, self._passed = before._accepted, before._pause, before._passed
+
+    def take_over(self, before: 'MechanismStates') -> None:
+        """Accept no state until an activation, if ``before``, of other joints, was in doubt where the arm is."""
+        if before._passed or before._jumps.doubtful or before._pause > PAUSE:
+            self._taken_over = SingularError(
+                f'{self._mechanism.mechanism.name}: this description came while the one before was in doubt where the '
+                f'mechanism is: {AGAIN}'
+            )
 
     def followed(self, y: np.ndarray, stamp: int) -> 'Solution':
         """Return where the mechanism is in the next state, y (m; rad, m) of the time ``stamp`` (ns).
@@ -60,11 +72,11 @@ class MechanismStates:
         if not jumps.begun or (jumped >= 0 and not self._accepted):
             # nothing says where the arm is but this state
             jumps.begin(y, stamp)
-            self._passed, jumped = None, -1
+            self._passed, jumped = self._at_first, -1
         self._pause = max(self._pause, jumps.elapsed) if self._accepted else 0.0
         if self._passed:
             raise self._passed.with_traceback(None)  # or it would grow with each state
-        place = y if jumped < 0 else jumps.expected.copy()
+        place = y if jumped < 0 else jumps.expected
         try:
             found = mechanism.measured_at(place, () if self._accepted else (mechanism.at_home,))
         except (LoopError, SingularError) as error:

@@ -5,8 +5,8 @@ import numpy as np
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.jit.kinds import Matrix, Vector
-from robot_dynamics_ros.kernels.residual import residual_torque
+from robot_dynamics_ros.jit.kinds import Array3, Matrix, Vector
+from robot_dynamics_ros.kernels.residual import features_of, residual_torque
 from robot_dynamics_ros.model.residual import ResidualModel, check_residual
 from robot_dynamics_ros.robot import Robot
 
@@ -17,6 +17,16 @@ def add_residual(residual: Matrix, q: Vector, qd: Vector, torque: Vector) -> Non
     """Write torque (n) += ``residual_torque`` of each joint at q and qd (n)."""
     for i in range(torque.shape[0]):
         torque[i] += residual_torque(residual, i, q[i], qd[i])
+
+
+@compiled(given='q qd features')
+def write_features(gear_ratio: Vector, fastest: Vector, q: Matrix, qd: Matrix, features: Array3) -> None:
+    """Write ``FEATURES`` (m, n, 13) of each joint at m positions q and velocities qd (m, n)."""
+    for b in range(q.shape[0]):
+        for i in range(q.shape[1]):
+            of_joint = features_of(gear_ratio[i], fastest[i], q[b, i], qd[b, i])
+            for k in range(13):
+                features[b, i, k] = of_joint[k]
 
 
 class ResidualTorque:

@@ -1,6 +1,7 @@
 """Mechanisms with closed loops in the coordinates of their actuated joints: torques, ways, and what is refused."""
 
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 
@@ -413,7 +414,8 @@ def test_an_arm_that_moved_while_no_states_came_is_followed_from_the_second_stat
     seen(robot, home, 0.0)
     seen(robot, home, 0.002)
     with pytest.raises(
-        LoopError, match=r'has moved by 0\.3 rad or m since the state before: the next one has to confirm'
+        LoopError,
+        match=r'has moved by 0\.3 rad or m beyond its motion since the state before: the next one has to confirm',
     ):
         seen(robot, home + 0.3, 0.9)
     seen(robot, home + 0.301, 0.902)
@@ -440,6 +442,66 @@ def test_a_jump_is_not_forgiven_after_a_gap_in_which_the_arm_moved_against_it():
     for k, sag in [(10, 0.0), (11, 0.0), (36, 0.05), (37, 0.05), (60, 0.08)]:
         with pytest.raises(LoopError, match='has jumped'):
             seen(robot, home + jump - sag * np.sign(jump), 0.002 * k)
+
+
+WRONG_STATES = [(0.02, 1.0, 0.0873), (0.05, 1.0, 0.15), (0.01, 2.0, 0.06), (0.004, 2.0, 0.037), (0.001, 1.0, 0.031)]
+
+
+@pytest.mark.parametrize(('period', 'speed', 'off'), WRONG_STATES)
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+def test_one_wrong_state_in_motion_has_no_torque_and_right_ones_go_on(period, speed, off, sign):
+    robot, along = closed('palletizer'), np.array([0.0, 1.0, 1.0, 0.0])
+    home = robot.following.home - 0.2 * along
+    for k in range(12):
+        y = home + along * speed * period * k
+        if k == 7:
+            with pytest.raises(LoopError, match=r'has moved|has jumped'):
+                # against the motion it might be a stop
+                wrong = off if sign > 0.0 else off + speed * period
+                seen(robot, y + sign * wrong * np.array([0.0, 1.0, 0.0, 0.0]), period * k)
+        elif k > 2:
+            seen(robot, y, period * k)
+        else:
+            with suppress(LoopError):
+                seen(robot, y, period * k)
+
+
+@pytest.mark.parametrize('hardware', [0.02, 0.01])
+def test_a_jump_of_hardware_that_is_read_less_often_is_not_forgiven(hardware):
+    robot, jump = closed('palletizer'), np.array([0.0, -0.3, 0.0, 0.0])
+    for k in range(500):
+        t = hardware * (0.001 * k // hardware)
+        y = robot.following.home - np.array([0.0, 2.0, 2.0, 0.0]) * 0.3 * np.sin(t) * min(1.0, t)
+        if k < 200:
+            seen(robot, y, 0.001 * k)
+        else:
+            with pytest.raises(LoopError, match='has jumped'):
+                seen(robot, y + jump, 0.001 * k)
+
+
+def test_an_activation_in_motion_is_followed():
+    for period, speed in ((0.05, 1.5), (0.02, 2.4), (0.002, 2.4)):
+        robot = closed('palletizer')
+        for k in range(10):
+            seen(robot, robot.following.home - np.array([0.0, 1.0, 1.0, 0.0]) * speed * period * k, period * k)
+
+
+def test_another_order_of_the_joints_releases_nothing():
+    before = closed('palletizer')
+    robot = actuated(MECHANISMS['palletizer'], PALLETIZER_ACTUATED[::-1])
+    after = ClosedMechanism(robot, robot.loops.actuated)
+    after.joint_names = after.joint_names[::-1]
+    home, nothing = before.following.home, np.full(len(before.followers), np.nan)
+    seen(before, home, 0.0)
+    with pytest.raises(LoopError, match='has jumped'):
+        seen(before, home + np.radians([0.0, 5.0, 0.0, 0.0]), 0.002)
+    after.continue_from(before.following)
+    after.begin()
+    for stamp in (4_000_000, 6_000_000):
+        with pytest.raises(SingularError, match=r'this description came while .* activate again'):
+            after.measure(after.home, nothing, stamp)
+    after.begin()
+    after.measure(after.home, nothing, 8_000_000)
 
 
 def test_states_of_hardware_that_is_read_less_often_are_followed():

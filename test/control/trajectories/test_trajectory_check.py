@@ -141,7 +141,7 @@ def test_as_many_samples_as_are_returned_are_computed():
 
 def test_efforts_that_are_not_finite_are_refused():
     # friction under such a load overflows, although gravity itself does not
-    heavy = Robot.named('aubo_i5').with_gravity((1e155, 0.0, 0.0))
+    heavy = Robot.named('aubo_i5').with_gravity((1e155, 0.0, 0.0)).with_friction(load=1e154)
     with pytest.raises(ArgumentError, match=r'^trajectory: its efforts overflow'):
         check(heavy, Trajectory([0.0, 1.0], [[0.3] * 6, [0.4] * 6]))
 

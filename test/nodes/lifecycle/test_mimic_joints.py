@@ -97,13 +97,17 @@ def test_followers_of_a_joint_that_is_locked_where_it_is_measured_follow_it():
         (['z_turn', 'a_wag', 'm_slide'], [0.7, 0.9, -0.1], 0.9),
         (['m_slide', 'a_wag', 'z_turn'], [-0.1, float('nan'), -0.2], 0.3 + 2.0 * 0.2),
     ):
-        state.read(serialize_message(JointState(name=names, position=q)))
-        state.follow()
+        read_and_followed(state, JointState(name=names, position=q))
         everywhere = [q[names.index('z_turn')], -0.1, follower]
         np.testing.assert_allclose(robot.positions(state.q), everywhere, rtol=1e-15)
         np.testing.assert_allclose(robot.gravity_torque(state.q), whole.gravity_torque(everywhere)[1:2], rtol=1e-12)
     with pytest.raises(DynamicsError, match=r"^joint 'z_turn' is missing or not finite; locked_joints says 'measured'"):
-        state.read(serialize_message(JointState(name=['m_slide', 'a_wag'], position=[-0.1, 0.9])))
+        read_and_followed(state, JointState(name=['m_slide', 'a_wag'], position=[-0.1, 0.9]))
+
+
+def read_and_followed(state: StateInput, message: JointState) -> None:
+    state.read(serialize_message(message))
+    state.follow()
 
 
 @pytest.mark.parametrize(
