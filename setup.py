@@ -111,6 +111,9 @@ EXTRAS = {
     'symbolic': ['sympy>=1.12'],
     # Robot.casadi.
     'casadi': ['casadi>=3.6.5'],
+    # Robot.jax and Robot.torch.
+    'jax': ['jax>=0.5'],
+    'torch': ['torch>=2.1'],
     # colcon test takes pytest where this names it.
     'test': ['pytest'],
 }

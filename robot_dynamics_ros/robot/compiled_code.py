@@ -10,11 +10,14 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.algorithms.table import ALGORITHMS
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot.described_robot import ALIGNED, Described, DescribedRobot, Program
+from robot_dynamics_ros.robot.export.differentiable import differentiable
 from robot_dynamics_ros.robot.quantity_key import QuantityKey
 from robot_dynamics_ros.robot.shared_parameters import documented
 
 if TYPE_CHECKING:
     import casadi
+    import jax
+    import torch
 
 PROGRAMS = ('torque', 'inverse_dynamics', 'gravity_torque', 'bias_torque', 'mass_matrix', 'forward_dynamics')
 """Quantities that are exported as C by default."""
@@ -158,6 +161,59 @@ class CompiledCode(DescribedRobot):
         except ModuleNotFoundError:
             raise ArgumentError('casadi: CasADi is not installed: pip install casadi') from None
         return function_of(self._evaluator, program, link, reference_frame, inputs, payload_link)
+
+    def jax(self, program: str, link: str | None = None) -> 'Callable[..., jax.Array]':
+        """Return a quantity, of the frame of ``link`` if given, as a function of JAX; needs JAX.
+
+        Its arguments are the joint vectors of the method, (..., n) of float64 on the processor, in its units; they are
+        broadcast. Compiled code computes values, with the method's bits, and exact first derivatives: ``jax.grad``,
+        ``jvp``, ``vmap`` and ``jit`` apply.
+
+        Quantities: inverse_dynamics, forward_dynamics, bias_torque, gravity_torque, mass_matrix, kinetic_energy,
+        potential_energy, total_energy, center_of_mass; of the frame of a link: link_pose.
+
+        Raises ArgumentError for another one, which lists these, and if JAX is not installed; ModelError for planar,
+        spherical and free joints, and as the method does; UnknownNameError. The function raises ArgumentError for other
+        shapes, float32, other devices, and second derivatives. Errors of computing under ``jit`` are JAX's, with the
+        method's message in theirs.
+
+        Parameters
+        ----------
+        program
+        link
+
+        Returns
+        -------
+        Callable
+        """
+        # needs JAX
+        try:
+            from robot_dynamics_ros.robot.export.jax_export import function_of  # noqa: PLC0415
+        except ModuleNotFoundError:
+            raise ArgumentError('jax: JAX is not installed: pip install jax') from None
+        return function_of(differentiable(self._evaluator, program, link))
+
+    def torch(self, program: str, link: str | None = None) -> 'Callable[..., torch.Tensor]':
+        """Return a quantity, of the frame of ``link`` if given, as a function of PyTorch; needs PyTorch.
+
+        As ``jax``, for tensors (..., n) of ``torch.float64`` on the processor: ``backward``, ``torch.func`` and forward
+        derivatives apply. Raises ArgumentError, ModelError and UnknownNameError as ``jax`` does.
+
+        Parameters
+        ----------
+        program
+        link
+
+        Returns
+        -------
+        Callable
+        """
+        # needs PyTorch
+        try:
+            from robot_dynamics_ros.robot.export.torch_export import function_of  # noqa: PLC0415
+        except ModuleNotFoundError:
+            raise ArgumentError('torch: PyTorch is not installed: pip install torch') from None
+        return function_of(differentiable(self._evaluator, program, link))
 
     @property
     def runtime_inputs(self) -> np.ndarray:

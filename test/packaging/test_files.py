@@ -22,7 +22,7 @@ ROSDEP_KEYS = {
     'yaml': 'python3-yaml',
 }
 # Without a key, or with one that only pip serves, which a release can't depend on: an extra of setup.py.
-WITHOUT_KEY = {'casadi', 'mujoco', 'plotly', 'rosbags', 'trimesh', 'viser'}
+WITHOUT_KEY = {'casadi', 'jax', 'mujoco', 'plotly', 'rosbags', 'torch', 'trimesh', 'viser'}
 OF_OTHERS = {'moveit_msgs'}  # whoever publishes its messages has it
 # Module: distribution of the registry.
 DISTRIBUTIONS = {'yaml': 'PyYAML', 'llvmlite': 'numba'}
@@ -61,6 +61,8 @@ def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arg
         'aubo': {'cbor2'},
         'symbolic': {'sympy'},
         'casadi': {'casadi'},
+        'jax': {'jax'},
+        'torch': {'torch'},
         'test': {'pytest'},
     }
     optional = set().union(*extras.values())
@@ -82,8 +84,12 @@ def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arg
             assert needed <= library | {'scipy'}, where
         elif path.name == 'derivation.py':
             assert needed <= library | {'sympy'}, where
-        elif path.name in ('casadi_export.py', 'casadi_function.py', 'compiled_code.py'):
+        elif path.name in ('casadi_export.py', 'casadi_function.py'):
             assert needed <= library | {'casadi'}, where
+        elif path.name in ('jax_export.py', 'torch_export.py'):
+            assert needed <= library | {path.stem.removesuffix('_export')}, where
+        elif path.name == 'compiled_code.py':
+            assert needed <= library | {'casadi', 'jax', 'torch'}, where
         else:
             assert needed <= library, where
 

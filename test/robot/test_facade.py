@@ -70,6 +70,8 @@ def test_every_method_with_out_is_tested_here():
         'close_loops',
         'compiled',
         'export_c',
+        'jax',
+        'torch',
         'base_parameters',
         'address',
         'kernel',
