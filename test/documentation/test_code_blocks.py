@@ -23,6 +23,8 @@ from robot_dynamics_ros import Robot
 HAS_ROS = find_spec('rclpy') is not None
 WITH_ROS = ('bringup', 'demo', 'demo_motion', 'replay')
 """Commands that say that they need ROS 2 (packaging/test_pip_alone.py)."""
+OPTIONAL = {'jax_and_torch': ('jax', 'torch')}
+"""Packages that a page needs, and that the tests do without."""
 PAGES = [
     *(ROOT / name for name in ('README.md', 'CONTRIBUTING.md', 'CONVENTIONS.md', 'SECURITY.md')),
     *sorted(path for path in (ROOT / 'doc').rglob('*.md') if path.parent.name != 'parameters'),
@@ -121,6 +123,8 @@ LANGUAGES = {
 
 @pytest.mark.parametrize('page', PAGES, ids=lambda page: str(page.relative_to(ROOT).with_suffix('')))
 def test_the_code_blocks_of_a_page(page, tmp_path, monkeypatch):
+    for package in OPTIONAL.get(page.stem, ()):
+        pytest.importorskip(package, reason=f'{package} is not installed')
     monkeypatch.chdir(tmp_path)
     names = {'__name__': page.stem}
     for language, text, line in blocks(page):
