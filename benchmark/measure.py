@@ -22,6 +22,7 @@ PACKAGES = (
     'adam-robotics',
     'frax',
     'jax',
+    'torch',
 )
 
 

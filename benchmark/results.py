@@ -27,6 +27,7 @@ SCRIPTS = (
     'compiled_loops',
     'casadi_c',
     'casadi_instructions',
+    'jax_batches',
     'exported_c',
     'controller_updates',
     'small_batches',
