@@ -95,8 +95,9 @@ def _of_gravity_torque(evaluator: Evaluator, q) -> np.ndarray:
 
 
 def _of_mass_matrix(evaluator: Evaluator, q) -> np.ndarray:
-    columns = _of_inertia_torque(evaluator, np.asarray(q)[..., None, :], np.eye(evaluator.arrays.nv))
-    return np.swapaxes(columns, -3, -2)[..., None, :, :, :]
+    """Each row of M is, as a column, the torque of one unit of acceleration."""
+    of_rows = _of_inertia_torque(evaluator, np.asarray(q)[..., None, :], np.eye(evaluator.arrays.nv))
+    return of_rows[..., None, :, :, :]
 
 
 def _of_kinetic_energy(evaluator: Evaluator, q, qd) -> np.ndarray:

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.robot.export.differentiable import DERIVATIVES
+from robot_dynamics_ros.robot.export.differentiable import DERIVATIVES, differentiable
 
 torch = pytest.importorskip('torch', reason='torch is not installed')
+
+from robot_dynamics_ros.robot.export import torch_export  # noqa: E402
 
 
 def tensors(arrays):
@@ -80,6 +82,13 @@ def test_vectors_are_broadcast():
     # of different axes, or of one vector alone
     found = torch.vmap(function, (None, 0, 1))(*map(torch.tensor, (q[0], qd, qdd.T)))
     assert same_bits(found.numpy(), robot.inverse_dynamics(q[0], qd, qdd))
+
+
+def test_a_mapped_axis_may_be_any():
+    robot = robot_named('aubo_i5')
+    quantity, (q,) = differentiable(robot._evaluator, 'gravity_torque', None), vectors(robot, 'gravity_torque', (4,))
+    found = torch.vmap(lambda q: torch_export.Value.apply(quantity, q), 1)(torch.tensor(q.T))
+    assert same_bits(found.numpy(), robot.gravity_torque(q))
 
 
 def test_what_is_refused_is_named(monkeypatch):
