@@ -52,7 +52,8 @@ def jumped_joint(
         step -= turns_of(step, turn[k]) * turn[k]
         room, time = ROOM * unit[k], since + repeated[k]
         free = since + min(repeated[k], REFRESH)
-        gained = 0.5 * ACCELERATION * unit[k] * free * free
+        # the velocity is from before a state that waits for this one
+        gained = 0.5 * ACCELERATION * unit[k] * free * free * select(doubt[k] == 1.0, 4.0, 1.0)
         ahead = velocity[k] * time
         # the joint moves on, or stops on the way
         beyond = step - min(max(step, min(ahead, 0.0)), max(ahead, 0.0))
@@ -66,7 +67,7 @@ def jumped_joint(
             doubt[k] = max(doubt[k], 0.0)
         else:
             if doubt[k] < 0.0 and abs(step) <= room + 2.0 * fastest[k] * time:
-                doubt[k], velocity[k] = 0.0, step / time
+                doubt[k], velocity[k] = 0.0, step / free
             elif is_back and not (continues and doubt[k] == 0.0):
                 doubt[k], offset[k] = 0.0, 0.0
             elif continues and doubt[k] == 0.0 and abs(beyond) > room:
@@ -76,7 +77,7 @@ def jumped_joint(
                     # the next state may show that this one was wrong
                     doubt[k], offset[k] = 0.0, step - ahead
                 most = ACCELERATION * unit[k] * time
-                velocity[k] += min(max(step / time - velocity[k], -most), most)
+                velocity[k] += min(max(step / free - velocity[k], -most), most)
             else:
                 offset[k] = select(doubt[k] > 0.0, offset[k], 0.0) + step - ahead
                 doubt[k] = 2.0
