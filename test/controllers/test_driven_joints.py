@@ -167,6 +167,27 @@ def test_a_reference_far_from_the_state_is_approached(ahead):
     np.testing.assert_allclose(efforts[-1], expected, rtol=1e-9, atol=1e-9)
 
 
+def test_a_state_beyond_a_singular_position_after_a_gap_is_noticed_at_once():
+    """The crank of the parallelogram is seen beyond the flat position in two states, and comes back."""
+    node, law = Node('parallelogram'), law_of('parallelogram', ramp_time=0.05)
+    states = np.full((40, 2, 1), 0.8)
+    states[:, 1] = 0.0
+    states[20:22, 0] = [[-0.6], [-0.601]]
+    law.activate()
+    law.updates(states[:20])
+    for y, _ in states[:20]:
+        node.state(y)
+    # lost for 0.9 s
+    _, outcomes = law.updates(states[20:21], period=0.9)
+    with pytest.raises(DynamicsError):
+        node.state(states[20, 0], 900 * MILLISECOND)
+    _, later = law.updates(states[21:])
+    for y, _ in states[21:]:
+        with pytest.raises(DynamicsError):
+            node.state(y)
+    assert {*outcomes, *later} <= {'state_held', 'state_lost'} and 'activate again' in law.loop_fault
+
+
 def test_a_reference_at_which_a_loop_is_open_is_refused():
     law, states = law_of('palletizer'), motion('palletizer', 100)
     references = np.zeros((100, 4, 4))

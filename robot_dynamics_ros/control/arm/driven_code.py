@@ -43,6 +43,8 @@ PROGRAMS = ('inverse_dynamics', 'gravity_torque')
 """Quantities of driven joints in C."""
 CALL_STEPS = 8
 """Most steps of a way in one call in C: 0.16 rad. A call at a farther position fails, and the next one goes on."""
+MEASURED_STEPS = 64
+"""Likewise to a measured position, once one was accepted: farther ones come after a gap alone."""
 
 
 def write_driven_c(robot: DrivenRobot, folder: str | Path) -> list[Path]:
@@ -144,6 +146,7 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
     words |= {
         'constraints': constraints,
         'call_steps': CALL_STEPS,
+        'measured_steps': MEASURED_STEPS,
         'longest': number(LONGEST),
         'argument': f'{words["prefix"]}_memory *memory, ',
     }
