@@ -166,8 +166,8 @@ class CompiledCode(DescribedRobot):
         """Return a quantity, of the frame of ``link`` if given, as a function of JAX; needs JAX.
 
         Its arguments are the joint vectors of the method, (..., n) of float64 on the processor, in its units; they are
-        broadcast. Compiled code computes values, with the method's bits, and exact first derivatives: ``jax.grad``,
-        ``jvp``, ``vmap`` and ``jit`` apply.
+        broadcast. Compiled code computes values, with the method's bits, and exact first derivatives: JAX
+        differentiates, maps and compiles calls of it (grad, jvp, vmap, jit).
 
         Quantities: inverse_dynamics, forward_dynamics, bias_torque, gravity_torque, mass_matrix, kinetic_energy,
         potential_energy, total_energy, center_of_mass; of the frame of a link: link_pose.
