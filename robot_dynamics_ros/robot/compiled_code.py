@@ -1,6 +1,7 @@
 """Code of a robot's own: how it is asked for, called from other code, and exported as C."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -155,11 +156,8 @@ class CompiledCode(DescribedRobot):
         -------
         casadi.Function
         """
-        # needs CasADi
-        try:
+        with needs('casadi', 'CasADi'):
             from robot_dynamics_ros.robot.export.casadi_export import function_of  # noqa: PLC0415
-        except ModuleNotFoundError:
-            raise ArgumentError('casadi: CasADi is not installed: pip install casadi') from None
         return function_of(self._evaluator, program, link, reference_frame, inputs, payload_link)
 
     def jax(self, program: str, link: str | None = None) -> 'Callable[..., jax.Array]':
@@ -186,11 +184,8 @@ class CompiledCode(DescribedRobot):
         -------
         Callable
         """
-        # needs JAX
-        try:
+        with needs('jax', 'JAX'):
             from robot_dynamics_ros.robot.export.jax_export import function_of  # noqa: PLC0415
-        except ModuleNotFoundError:
-            raise ArgumentError('jax: JAX is not installed: pip install jax') from None
         return function_of(differentiable(self._evaluator, program, link))
 
     def torch(self, program: str, link: str | None = None) -> 'Callable[..., torch.Tensor]':
@@ -208,11 +203,8 @@ class CompiledCode(DescribedRobot):
         -------
         Callable
         """
-        # needs PyTorch
-        try:
+        with needs('torch', 'PyTorch'):
             from robot_dynamics_ros.robot.export.torch_export import function_of  # noqa: PLC0415
-        except ModuleNotFoundError:
-            raise ArgumentError('torch: PyTorch is not installed: pip install torch') from None
         return function_of(differentiable(self._evaluator, program, link))
 
     @property
@@ -223,3 +215,12 @@ class CompiledCode(DescribedRobot):
         link in its own frame (6; N m, N), zeros here.
         """
         return self._inputs.copy()
+
+
+@contextmanager
+def needs(package: str, library: str) -> Iterator[None]:
+    """Raise ArgumentError where a module cannot be imported because a library's package is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise ArgumentError(f'{package}: {library} is not installed: pip install {package}') from None

@@ -40,6 +40,12 @@ class Differentiable:
             found = ', '.join(f'{name} {shape}' for name, shape in zip(self.lengths, shapes, strict=True))
             raise ArgumentError(f'batch shapes do not broadcast: {found}') from None
 
+    def named(self, function: Callable) -> Callable:
+        """Return a library's function of this quantity, with its name and a docstring."""
+        function.__name__ = function.__qualname__ = self.name
+        function.__doc__ = f'Return {self.name}, (..., {self.shape}), of {", ".join(self.lengths)}.'
+        return function
+
     def no_second_derivatives(self) -> ArgumentError:
         """Return the error for a derivative of a derivative."""
         return ArgumentError(

@@ -35,9 +35,7 @@ def function_of(quantity: Differentiable) -> Callable[..., jax.Array]:
             check(name, array)
         return value(*(jnp.broadcast_to(array, (*batch, array.shape[-1])) for array in arrays))
 
-    function.__name__ = function.__qualname__ = quantity.name
-    function.__doc__ = f'Return {quantity.name}, (..., {quantity.shape}), of {", ".join(quantity.lengths)}.'
-    return function
+    return quantity.named(function)
 
 
 def check(name: str, array: jax.Array) -> None:

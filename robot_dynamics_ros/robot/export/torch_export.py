@@ -18,9 +18,7 @@ def function_of(quantity: Differentiable) -> Callable[..., torch.Tensor]:
             check(name, tensor)
         return Value.apply(quantity, *(tensor.expand(*batch, tensor.shape[-1]) for tensor in tensors))
 
-    function.__name__ = function.__qualname__ = quantity.name
-    function.__doc__ = f'Return {quantity.name}, (..., {quantity.shape}), of {", ".join(quantity.lengths)}.'
-    return function
+    return quantity.named(function)
 
 
 def check(name: str, tensor: torch.Tensor) -> None:
@@ -86,14 +84,11 @@ class Derivatives(_OfQuantity):
         return _computed(quantity.derivatives, vectors)
 
     @staticmethod
-    def backward(ctx, gradient):
+    def backward(ctx, *changes):
         """Raise ArgumentError: there are no derivatives of these."""
         raise ctx.quantity.no_second_derivatives()
 
-    @staticmethod
-    def jvp(ctx, _, *tangents):
-        """Raise ArgumentError: there are no derivatives of these."""
-        raise ctx.quantity.no_second_derivatives()
+    jvp = backward
 
 
 def _computed(function: Function, vectors) -> torch.Tensor:
