@@ -41,6 +41,18 @@ def joint_friction(friction, i, qd, tau):
 
 
 @kernel
+def motor_friction(friction, W, qd, tau, motors):
+    """Write motors (n, N m or N), ``friction_of`` each motor; arguments as in ``friction_torque``."""
+    coupled = W.shape[0]
+    for i in range(motors.shape[0]):
+        # w = W qd, which is qd without coupling
+        speed = qd[i] if coupled == 0 else qd[i] * 0.0
+        for k in range(coupled):
+            speed = W[i, k] * qd[k] + speed
+        motors[i] = joint_friction(friction, i, speed, tau[i])
+
+
+@kernel
 def friction_torque(friction, W, qd, tau, motors, torque):
     """Write torque (n, N m or N), the friction of the joints at qd (n, rad/s or m/s) under the transmitted tau (n).
 
@@ -48,15 +60,9 @@ def friction_torque(friction, W, qd, tau, motors, torque):
     ``friction_of`` each joint where W is empty (0, 0). Rows of friction (8, n): ``model.Friction``; motors (n) is
     scratch.
     """
-    n = torque.shape[0]
     coupled = W.shape[0]
-    for i in range(n):
-        # w = W qd, which is qd without coupling
-        speed = qd[i] if coupled == 0 else qd[i] * 0.0
-        for k in range(coupled):
-            speed = W[i, k] * qd[k] + speed
-        motors[i] = joint_friction(friction, i, speed, tau[i])
-    for i in range(n):
+    motor_friction(friction, W, qd, tau, motors)
+    for i in range(torque.shape[0]):
         # torque = W' motors
         torque[i] = motors[i] if coupled == 0 else motors[i] * 0.0
         for k in range(coupled):

@@ -7,7 +7,7 @@ from robot_dynamics_ros.control.terms.residual_torque import ResidualTorque
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
-from robot_dynamics_ros.kernels.friction import add_joint_friction, joint_friction
+from robot_dynamics_ros.kernels.friction import add_joint_friction, motor_friction
 from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.model.residual import ResidualModel
 from robot_dynamics_ros.robot import Robot
@@ -39,11 +39,7 @@ def add_coupled_friction(
     ``transmitted`` (n) may be ``torque`` itself; motors (n) is scratch.
     """
     n = torque.shape[0]
-    for i in range(n):
-        speed = 0.0
-        for k in range(n):
-            speed = W[i, k] * qd[k] + speed
-        motors[i] = joint_friction(friction, i, speed, transmitted[i])
+    motor_friction(friction, W, qd, transmitted, motors)
     for i in range(n):
         for k in range(n):
             torque[i] = W[k, i] * motors[k] + torque[i]
