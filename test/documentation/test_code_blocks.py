@@ -23,7 +23,7 @@ from robot_dynamics_ros import Robot
 HAS_ROS = find_spec('rclpy') is not None
 WITH_ROS = ('bringup', 'demo', 'demo_motion', 'replay')
 """Commands that say that they need ROS 2 (packaging/test_pip_alone.py)."""
-OPTIONAL = {'jax_and_torch': ('jax', 'torch')}
+OPTIONAL = {'casadi': ('casadi',), 'jax_and_torch': ('jax', 'torch')}
 """Packages that a page needs, and that the tests do without."""
 PAGES = [
     *(ROOT / name for name in ('README.md', 'CONTRIBUTING.md', 'CONVENTIONS.md', 'SECURITY.md')),

@@ -305,6 +305,12 @@ def seen(robot: DrivenRobot, y, stamp: float, **positions: float) -> None:
     robot.following.measure(np.asarray(y, float), measured, round(stamp * SECOND))
 
 
+def followed(robot: DrivenRobot, y, stamp: float) -> None:
+    """Let the robot see a state, and see that it is where the state says."""
+    seen(robot, y, stamp)
+    np.testing.assert_allclose(robot.following.measured.y, y, rtol=0.0, atol=1e-12)
+
+
 GAPS = {
     'none': [0.002],
     'a repeated stamp': [0.0, 0.002],
@@ -483,7 +489,7 @@ def test_an_activation_in_motion_is_followed():
     for period, speed in ((0.05, 1.5), (0.02, 2.4), (0.002, 2.4)):
         robot = closed('palletizer')
         for k in range(10):
-            seen(robot, robot.following.home - np.array([0.0, 1.0, 1.0, 0.0]) * speed * period * k, period * k)
+            followed(robot, robot.following.home - np.array([0.0, 1.0, 1.0, 0.0]) * speed * period * k, period * k)
 
 
 def test_another_order_of_the_joints_releases_nothing():
@@ -512,7 +518,7 @@ def test_states_of_hardware_that_is_read_less_often_are_followed():
         for k in range(600):
             t = 0.001 * cycles * (k // cycles)
             swing = 0.3 * np.sin(t / 0.3 * velocity)
-            seen(robot, robot.following.home + swing, 0.001 * k)
+            followed(robot, robot.following.home + swing, 0.001 * k)
 
 
 @pytest.mark.parametrize(('period', 'speed'), [(0.02, 1.7), (0.04, 1.0), (0.002, 2.4)])
