@@ -48,7 +48,7 @@ class Algorithm(NamedTuple):
     of_loops: bool = False
     """Whether there is nothing to compute without closed loops."""
     before: Kernel | None = None
-    """A kernel that writes what the joints transmit of ``tau``, with which the other one computes."""
+    """A kernel that writes the transmitted torque for ``tau``, from which the other one computes."""
     after: Kernel | None = None
     """A kernel that adds to the result."""
 

@@ -1,4 +1,4 @@
-"""Torques of joints beside those of rigid bodies: springs, friction of motors and gears, and what was learnt.
+"""Joint torques besides rigid-body dynamics: springs, friction of motors and gears, and a learnt residual.
 
 A motor gives tau = tau_t + friction(qd, tau_t) + residual(q, qd). It transmits tau_t = M qdd + c + g - tau_s, with the
 torque of the spring tau_s. So friction that grows with the load grows with tau_t.

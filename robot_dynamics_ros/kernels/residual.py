@@ -1,4 +1,4 @@
-"""Learnt torque of a joint: what the model of a robot leaves of measured torques, as a sum of features."""
+"""Learnt residual of a joint: the measured torque minus that of the model, as a sum of features."""
 
 import numpy as np
 

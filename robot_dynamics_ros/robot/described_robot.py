@@ -32,7 +32,7 @@ class Setting:
     payloads: Mapping[str, Payload] = field(default_factory=dict)  # by the frames that carry them
     compiled: ModelArrays | None = None  # of the robot for which code of its own was asked for; None: generic code
     threads: int | None = None  # number of cores for batches; None: all
-    residual: ResidualModel | None = None  # what was learnt of the joints' torques
+    residual: ResidualModel | None = None  # learnt difference between measured torques and those of the model
 
 
 class DescribedRobot:

@@ -277,7 +277,7 @@ def check_computable(model: Model, name: str, algorithm: Algorithm) -> None:
 
 
 def _check_unlocked(model: Model, name: str) -> None:
-    """Raise ModelError where torques of motors do not say what the joints transmit."""
+    """Raise ModelError where the transmitted torque cannot be computed from the torque of the motor."""
     load = model.friction.load
     if model.motor_coupling and load.any():
         joint = model.joint_of_velocity(model.motor_coupling[0][0])

@@ -17,7 +17,7 @@ class TorqueTerms(DescribedRobot):
         """Torques of the motors for a motion: all terms, tau = M qdd + c + g - tau_s + friction + residual.
 
         Rotors are part of M. tau_s is ``spring_torque``, friction is ``friction_torque`` at qd under the torque that
-        the joints transmit, M qdd + c + g - tau_s, and the residual is what was learnt (``with_residual``). The inverse
+        the joints transmit, M qdd + c + g - tau_s, and the residual is the learnt one (``with_residual``). The inverse
         is ``acceleration``. Raises ModelError for closed loops.
 
         Parameters

@@ -47,7 +47,7 @@ FARTHEST = 1000
 FASTEST, ANY = 2.5, 1e30
 """rad/s, or m/s: velocity limit of a joint for which none is known; rad, m: step, unit of jumps of one in no loop."""
 HOME_STEPS = 4
-"""Newton steps at home, and to positions beside it."""
+"""Newton steps at home, and to neighbouring positions."""
 NEIGHBOUR = 1e-3
 """Distance of positions whose constraints are compared with those at home, as ``LONGEST``."""
 PASSED = 0.5 * NEAREST
@@ -425,7 +425,7 @@ class ClosedMechanism:
             raise ModelError(f'{robot.name}: {error}; state others near which loops are closed (near)') from None
 
     def _shares(self, q: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the last closing step to y (m) from the position q (nq) beside it, and the shares of constraints."""
+        """Return the last closing step to y (m) from a position q (nq) near it, and the shares of constraints."""
         change = self._of_constraints(y)
         for _ in range(HOME_STEPS):
             closing = self.held.closing_step(q, change)

@@ -146,13 +146,13 @@ class JointJumps:
         self._stamp, self.begun = before._stamp, before.begun
 
     def jumped(self, y: np.ndarray, stamp: int) -> int:
-        """Return the first joint of the next state that is not where its motion leads, -1 for none."""
+        """Return the first joint of the next state that is not where its motion predicts it, -1 for none."""
         self.elapsed = 0.0 if self._stamp < 0 else abs(stamp - self._stamp) / SECOND
         self._stamp = stamp
         return self._jumped_joint(y, self.elapsed)
 
     def doubt(self, joint: int) -> str:
-        """Return what a joint of the last state has done that is not where its motion leads."""
+        """Return in words how the position of a joint differs from the one that its motion predicts."""
         off = f'{abs(self._offset[joint]):.3g} rad or m'
         if self._doubt[joint] < 2.0:
             return f'has moved by {off} beyond its motion since the state before: the next one has to confirm that'

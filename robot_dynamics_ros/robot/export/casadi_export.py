@@ -81,7 +81,7 @@ def function_of(
 def _add_payload(tape: UnfusedTape, inertia: np.ndarray, frame: Frame) -> None:
     """Add the input ``payload``, expressed in a frame, to the inertial parameters (n + 1, 10) of the frame's link."""
     payload = tape.inputs('payload', FURTHER_INPUTS['payload'])
-    # what is moved is linear in the ten parameters
+    # the payload in the axes of the link is linear in its ten parameters
     moved_units = np.array([moved(unit, frame.rotation, frame.origin) for unit in np.eye(len(payload))])
     inertia[frame.link] = inertia[frame.link] + payload @ moved_units.astype(object)
 
