@@ -15,10 +15,9 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.guards import torque_limiter
-from robot_dynamics_ros.control.joints import joint_order
+from robot_dynamics_ros.control.joints import joint_friction, joint_order
 from robot_dynamics_ros.control.laws import adaptation, joint_space_control
 from robot_dynamics_ros.control.observers import friction_tracker
-from robot_dynamics_ros.control.terms import compensation
 from robot_dynamics_ros.control.trajectories import reference
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory, sample
 from robot_dynamics_ros.jit.compiled import compiled
@@ -85,7 +84,7 @@ CASES = {
         ),
     ),
     'friction': (
-        compensation.add_friction,
+        joint_friction.add_friction,
         lambda random: ((numbers(random, FRICTION, N),), (*numbers(random, 3, N),)),
     ),
     'track friction': (

@@ -21,17 +21,11 @@ import pytest
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.control.guards.fade_in import FadeIn
 from robot_dynamics_ros.control.guards.torque_limiter import TorqueLimiter
+from robot_dynamics_ros.control.joints.joint_friction import FRICTIONAL, add_friction, frictionless
 from robot_dynamics_ros.control.laws.joint_space_control import JointSpaceControl
 from robot_dynamics_ros.control.payload.payload_blending import GravityTorque, PayloadBlender
 from robot_dynamics_ros.control.payload.payload_gravity import GravityRamp, PayloadGravity, PayloadRamp
-from robot_dynamics_ros.control.terms.compensation import (
-    FRICTIONAL,
-    TERMS,
-    Compensation,
-    add_friction,
-    checked_terms,
-    frictionless,
-)
+from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation, checked_terms
 from robot_dynamics_ros.control.terms.compensation_policy import PRESETS, CompensationPolicy
 
 pytestmark = pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler')

@@ -18,10 +18,10 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.continuous_joints import turns
+from robot_dynamics_ros.control.joints.joint_friction import friction_adder
 from robot_dynamics_ros.control.law import TORQUE, Law, MeasuredState, Result, WrappingLaw
 from robot_dynamics_ros.control.laws.adaptation import Adaptation, tip_row
 from robot_dynamics_ros.control.laws.joint_space_control import gains
-from robot_dynamics_ros.control.terms.compensation import friction_adder
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Array3, Matrix, Vector
 

@@ -5,7 +5,8 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.continuous_joints import turns
-from robot_dynamics_ros.control.terms.compensation import TERMS, friction_adder, frictionless
+from robot_dynamics_ros.control.joints.joint_friction import friction_adder, frictionless
+from robot_dynamics_ros.control.terms.compensation import TERMS
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Vector

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.control.terms.compensation import FRICTIONAL
+from robot_dynamics_ros.control.joints.joint_friction import FRICTIONAL
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.closed_loops.loops import check_tree

@@ -9,14 +9,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.control.terms.compensation import (
-    FRICTIONAL,
-    RIGID_BODY,
-    TERMS,
-    Compensation,
-    add_friction,
-    frictionless,
-)
+from robot_dynamics_ros.control.joints.joint_friction import FRICTIONAL, add_friction, frictionless
+from robot_dynamics_ros.control.terms.compensation import RIGID_BODY, TERMS, Compensation
 from robot_dynamics_ros.errors import ArgumentError
 
 ROBOT = Robot.named('aubo_i5').with_payload(Payload(2.0, (0.0, 0.05, 0.1))).with_gravity((1.0, -3.0, -9.0))

@@ -32,12 +32,13 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.joints.continuous_joints import turns
+from robot_dynamics_ros.control.joints.joint_friction import friction_adder, frictionless
 from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.control.laws.impedance.frame_and_posture import add_posture, mobility
 from robot_dynamics_ros.control.laws.impedance.pose_error import pose_error
 from robot_dynamics_ros.control.laws.impedance.symmetric_eigenvalues import diagonalise
 from robot_dynamics_ros.control.laws.joint_space_control import gains
-from robot_dynamics_ros.control.terms.compensation import TERMS, friction_adder, frictionless
+from robot_dynamics_ros.control.terms.compensation import TERMS
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled, declaration_of
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
