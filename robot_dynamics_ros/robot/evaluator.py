@@ -270,13 +270,13 @@ def check_computable(model: Model, name: str, algorithm: Algorithm) -> None:
     if algorithm.of_tree:
         check_tree(model, name)
     if algorithm.before:
-        _check_unlocked(model, name)
+        check_unlocked(model, name)
     if algorithm.of_derivative and not OF_SEVERAL_AXES.isdisjoint(model.joint_kinds):
         what = name.replace('_', ' ').capitalize()
         raise ModelError(f'{what}: qd of {model.name} is not the time derivative of q')
 
 
-def _check_unlocked(model: Model, name: str) -> None:
+def check_unlocked(model: Model, name: str) -> None:
     """Raise ModelError where the transmitted torque cannot be computed from the torque of the motor."""
     load = model.friction.load
     if model.motor_coupling and load.any():

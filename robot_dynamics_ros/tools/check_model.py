@@ -97,7 +97,7 @@ def verdict(name: str, parameters: dict[str, Any], description: str) -> Verdict:
             _check_plant(robot)
     except DynamicsError as error:
         return Verdict(str(error))
-    if isinstance(robot, DrivenRobot):
+    if isinstance(robot, DrivenRobot) and robot.nv < robot.robot.nv:
         return Verdict('', f'computes with {robot.nv} of {robot.model.arrays.n} joints; the others follow them')
     if robot.loops.all:
         return Verdict('', f'computes with all {robot.nv} joints; the loops act in its forward dynamics')

@@ -48,7 +48,7 @@ def exported(options) -> list[Path]:
         return robot_of(options).export_c(options.folder, programs)
     robot = in_driven_joints(robot_of(options, 'couple'))
     if not isinstance(robot, DrivenRobot):
-        raise ArgumentError(f'--driven: no joint of {robot.name} follows another one; leave it out')
+        raise ArgumentError(f'--driven: no joint of {robot.name} follows another one or has a spring; leave it out')
     return write_driven_c(robot, options.folder)
 
 

@@ -94,7 +94,11 @@ def write_package(options) -> list[Path]:
 
 
 def _without_followers(robot: Robot | DrivenRobot) -> Robot:
-    """Return a robot for a law of a frame; ArgumentError where joints follow others."""
+    """Return a robot for a law of a frame; ArgumentError where joints follow others or have springs."""
+    if isinstance(robot, DrivenRobot) and not robot.followers:
+        raise ArgumentError(
+            '--impedance: a law of a frame is not exported where joints have springs; use torque_controller'
+        )
     if isinstance(robot, DrivenRobot):
         raise ArgumentError(
             f'--impedance: a law of a frame is not exported where joints follow others: '

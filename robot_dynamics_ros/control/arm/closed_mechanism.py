@@ -203,11 +203,6 @@ class ClosedMechanism:
             return None
         return self.mechanism.spring_torque(motion.q, np.zeros(self.mechanism.nv) if motion.qd is None else motion.qd)
 
-    def velocities(self, yd) -> tuple[np.ndarray, np.ndarray]:
-        """Return G yd (..., nv) and G (nv, m) where the arm was measured last."""
-        G = self.measured.G
-        return np.asarray(yd, float) @ G.T, G
-
     def begin(self) -> None:
         """Begin anew, as at an activation: the arm may have moved anywhere, and is in its assembly mode."""
         self._states.begin()

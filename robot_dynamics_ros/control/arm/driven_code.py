@@ -34,13 +34,14 @@ from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.following_joints import FollowingJoints
 from robot_dynamics_ros.control.arm.joint_jumps import jumped_joint
 from robot_dynamics_ros.control.arm.mechanism_states import PAUSE
+from robot_dynamics_ros.control.joints.joint_friction import add_friction
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.described_robot import evaluator_of
 from robot_dynamics_ros.robot.export.c_export import write_c
 from robot_dynamics_ros.robot.export.c_library_export import controller_library
 
 PROGRAMS = ('inverse_dynamics', 'gravity_torque')
-"""Quantities of driven joints in C."""
+"""Quantities of driven joints in C, beside their whole torque."""
 CALL_STEPS = 8
 """Most steps of a way in one call in C: 0.16 rad. A call at a farther position fails, and the next one goes on."""
 MEASURED_STEPS = 64
@@ -56,8 +57,8 @@ def write_driven_c(robot: DrivenRobot, folder: str | Path) -> list[Path]:
     others: list = []
     if isinstance(following, ClosedMechanism):
         others.append((evaluator_of(following.held), ('closing_step', 'driven_motion')))
-        if following.has_springs:
-            others.append((evaluator_of(following.mechanism), ('spring_torque',)))
+    if following.has_springs:
+        others.append((evaluator_of(following.mechanism or tree), ('spring_torque',)))
     text = _mechanism(robot, following) if isinstance(following, ClosedMechanism) else _mimic(robot, following)
     return write_c(evaluator_of(tree), robot.digest, folder, PROGRAMS, Robot, others, text)
 
@@ -65,12 +66,12 @@ def write_driven_c(robot: DrivenRobot, folder: str | Path) -> list[Path]:
 def driven_library(robot: DrivenRobot) -> Library:
     """Return the content of the library of a robot for controllers, which command its driven joints alone."""
     following = robot.following
-    symbols = ['driven_joint_names', *(f'driven_{program}' for program in PROGRAMS)]
+    symbols = ['driven_joint_names', 'driven_torque', *(f'driven_{program}' for program in PROGRAMS)]
+    symbols += ['spring_torque'] if following.has_springs else []
     home = None
     if isinstance(following, ClosedMechanism):
         home = following.home
         symbols += ['constraint_loops', 'initial_memory', 'measure', 'closing_step', 'driven_motion']
-        symbols += ['spring_torque'] if following.has_springs else []
     joints = CommandedJoints(robot.joint_names, robot.continuous_joints, robot.limits, robot.friction, symbols, home)
     return controller_library(robot.robot, driven=joints)
 
@@ -97,6 +98,7 @@ def _mimic(robot: DrivenRobot, mimic: FollowingJoints) -> Addition:
     words, n = _words(robot), robot.robot.nv
     code = LoopCode()
     code.function(driven_torque, ((robot.nv, n), (n,), (robot.nv,)))
+    whole_torque = _whole_torque(words, robot, code)
     at_zero = mimic.motion(np.zeros(robot.nv)).q  # the offsets
     leaders = [int(np.argmax(row != 0.0)) for row in mimic.constant_G]
     slopes = [float(row[k]) for row, k in zip(mimic.constant_G, leaders, strict=True)]
@@ -121,6 +123,8 @@ def _mimic(robot: DrivenRobot, mimic: FollowingJoints) -> Addition:
             for text, k, offset in zip(followed, leaders, at_zero, strict=True)
         ),
         rates='\n'.join(f'    qd{text}yd[{k}] + 0.0;' for text, k in zip(followed, leaders, strict=True)),
+        whole_torque=whole_torque,
+        springs=_springs(words, 'q', 'rest', 'return false;') if mimic.has_springs else '',
     )
     return Addition(header.rstrip(), source.rstrip())
 
@@ -143,6 +147,7 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
     }
     for function, kinds in kinds_of.items():
         code.function(function, kinds)
+    whole_torque = _whole_torque(words, robot, code, f'{words["prefix"]}_memory *memory, ')
     words |= {
         'constraints': constraints,
         'call_steps': CALL_STEPS,
@@ -159,6 +164,7 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
     )
     fields = np.split(evaluator_of(mechanism.held).inputs, np.cumsum([*INPUTS.values()])[:-1])
     rows = mechanism.constant_couplings
+    fails = f'return fails(memory, {words["PREFIX"]}_NOT_FINITE, 0);'
     source = filled(
         TEMPLATES / 'mechanism.c.in',
         **words,
@@ -188,21 +194,37 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
         most_steps=MOST_STEPS,
         least_steps=STEPS,
         farthest=number(float(FARTHEST)),
-        springs_at_rest=_springs(words, 'rest') if mechanism.has_springs else '',
-        springs_in_motion=_springs(words, 'qd') if mechanism.has_springs else '',
+        whole_torque=whole_torque,
+        springs_at_rest=_springs(words, 'at->q', 'rest', fails) if mechanism.has_springs else '',
+        springs_in_motion=_springs(words, 'at->q', 'qd', fails) if mechanism.has_springs else '',
     )
     return Addition(header.rstrip(), source.rstrip())
 
 
-def _springs(words, qd: str) -> str:
-    """Return the lines that subtract the torques of springs and dampers at velocities ``qd``."""
+def _whole_torque(words, robot: DrivenRobot, code: LoopCode, argument: str = '') -> str:
+    """Return the function of all terms, friction included; ``argument`` is that of the memory of closed loops."""
+    m, friction = robot.nv, np.array(robot.friction)
+    code.function(add_friction, (friction.shape, (m,), (m,), (m,)))
+    return filled(
+        TEMPLATES / 'driven_torque.c.in',
+        **words,
+        size=friction.size,
+        friction=numbers(friction.ravel()),
+        argument=argument,
+        given='memory, ' if argument else '',
+        not_finite=f'fails(memory, {words["PREFIX"]}_NOT_FINITE, 0)' if argument else 'false',
+    ).rstrip()
+
+
+def _springs(words, q: str, qd: str, fails: str) -> str:
+    """Return the lines that subtract the torques of springs and dampers at ``q`` and ``qd``; ``fails`` ends them."""
     nv = words['velocities']
     rest = [f'static const double rest[{nv}] = {{0.0}};'] if qd == 'rest' else []
     lines = [
         *rest,
         f'double springs[{nv}];',
-        f'if (!{words["prefix"]}_spring_torque(at->q, {qd}, inputs, springs)) {{',
-        f'    return fails(memory, {words["PREFIX"]}_NOT_FINITE, 0);',
+        f'if (!{words["prefix"]}_spring_torque({q}, {qd}, inputs, springs)) {{',
+        f'    {fails}',
         '}',
         f'for (int k = 0; k < {nv}; ++k) {{',
         '    tau[k] = tau[k] - springs[k];',

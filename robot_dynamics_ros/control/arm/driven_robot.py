@@ -2,10 +2,11 @@
 
 Mimic joints follow their leaders (``mimic_joints``), the joints of a mechanism with closed loops its actuated joints
 (``closed_mechanism``): q = phi(y), qd = G yd, qdd = G ydd + dG/dt yd. By virtual work tau_y = G' tau and M_y = G' M G
-(Featherstone 2008, section 3.2): followers count with their mass.
+(Featherstone 2008, section 3.2): followers count with their mass. Springs of joints and closures count as gravity does.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -14,11 +15,14 @@ from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.closing_way import driven_torque
 from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion
 from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
+from robot_dynamics_ros.control.joints.joint_friction import friction_adder
 from robot_dynamics_ros.control.joints.position_limits import limits_of
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.model.model import Friction
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.described_robot import ALIGNED
+from robot_dynamics_ros.robot.evaluator import check_unlocked
 
 
 class DrivenRobot:
@@ -45,6 +49,7 @@ class DrivenRobot:
         )
         self.limits = limits_of(robot.model, self.joint_names)
         self.friction = self._friction()
+        self._add_friction = friction_adder(self, np.array(self.friction))
         self.rotor_inertia = (following.constant_G**2).T @ robot.rotor_inertia
         # a turn of a leader is no turn of its followers
         self.continuous_joints = robot.continuous_joints[places] & following.alone
@@ -86,16 +91,16 @@ class DrivenRobot:
         return self.following.motion(y).q
 
     def gravity_torque(self, q, out=None) -> np.ndarray:
-        """Return the gravity torques (..., m; N m, N) at q (..., m)."""
+        """Return the torques (..., m; N m, N) that hold the robot at q (..., m) against gravity and springs."""
         motion = self.following.motion(q)
         return self._of(motion, self.robot.gravity_torque, motion.q, out=out, springs=True)
 
     def bias_torque(self, q, qd, out=None) -> np.ndarray:
-        """Return the bias torques (..., m) at q and qd."""
+        """Return the bias torques (..., m) at q and qd, springs included."""
         motion = self.following.motion(q, qd)
         if motion.qdd is not None:
             return self._of(motion, self.robot.inverse_dynamics, *motion[:3], out=out, springs=True)
-        return self._of(motion, self.robot.bias_torque, *motion[:2], out=out)
+        return self._of(motion, self.robot.bias_torque, *motion[:2], out=out, springs=True)
 
     def coriolis_torque(self, q, qd, out=None) -> np.ndarray:
         """Return the Coriolis and centrifugal torques (..., m) at q and qd."""
@@ -111,7 +116,7 @@ class DrivenRobot:
         return self._of(motion, self.robot.inertia_torque, motion.q, motion.qdd, out=out)
 
     def inverse_dynamics(self, q, qd, qdd, out=None) -> np.ndarray:
-        """Return the torques (..., m) of a motion, without friction."""
+        """Return the torques (..., m) of a motion, springs included, without friction."""
         motion = self.following.motion(q, qd, qdd)
         return self._of(motion, self.robot.inverse_dynamics, *motion[:3], out=out, springs=True)
 
@@ -137,20 +142,43 @@ class DrivenRobot:
             CG = CG + self.robot.mass_matrix(motion.q) @ rate
         return _given(out, _transposed(motion.G) @ CG)
 
+    def torque(self, q, qd, qdd, out=None) -> np.ndarray:
+        """Return the torques (..., m) of the motors for a motion, friction included, as ``Robot.torque``.
+
+        It is what nodes add up, so friction is that of ``friction_torque``.
+        """
+        transmitted = self.inverse_dynamics(q, qd, qdd)
+        return _given(out, transmitted + self.friction_torque(qd, transmitted))
+
+    def acceleration(self, q, qd, tau, out=None) -> np.ndarray:
+        """Return the accelerations (..., m; rad/s^2, m/s^2) under torques tau of the motors: the inverse of ``torque``.
+
+        ModelError where a gear is locked by its friction, or where coupled motors have friction that grows with the
+        load.
+        """
+        check_unlocked(self.model, 'acceleration')
+        tau, transition = np.asarray(tau, float), self.friction.transition
+        ratio = self.friction.load * qd / np.hypot(qd, transition)
+        left = tau - self.friction_torque(qd)
+        return self.forward_dynamics(q, qd, (left - ratio * np.abs(left)) / (1.0 - ratio * ratio), out=out)
+
     def forward_dynamics(self, q, qd, tau, out=None) -> np.ndarray:
-        """Return the accelerations (..., m; rad/s^2, m/s^2) of the driven joints under their torques tau."""
-        load = np.asarray(tau, float) - self.bias_torque(q, qd)
-        return _given(out, np.linalg.solve(self.mass_matrix(q), load[..., None])[..., 0])
+        """Return the accelerations (..., m; rad/s^2, m/s^2) under torques tau, springs included, without friction."""
+        net = np.asarray(tau, float) - self.bias_torque(q, qd)
+        return _given(out, np.linalg.solve(self.mass_matrix(q), net[..., None])[..., 0])
 
     def friction_torque(self, qd, tau=None, out=None) -> np.ndarray:
         """Return friction torques (..., m) at qd; tau are the transmitted torques, zero by default.
 
-        Those of loops are computed where the arm was measured last.
+        They are those of driven joints and of what mimics them; joints that closed loops move count without friction.
         """
-        velocities, G = self.following.velocities(qd)
-        transmitted = np.zeros(velocities.shape)
-        transmitted[..., self.following.places] = 0.0 if tau is None else tau
-        return _given(out, self.robot.friction_torque(velocities, transmitted) @ G)
+        qd = np.asarray(qd, float)
+        transmitted = np.zeros(self.nv) if tau is None else np.asarray(tau, float)
+        qd, transmitted = (np.ascontiguousarray(it) for it in np.broadcast_arrays(qd, transmitted))
+        torque = np.zeros(qd.shape)
+        for state in np.ndindex(qd.shape[:-1]):
+            self._add_friction(qd[state], transmitted[state], torque[state])
+        return _given(out, torque)
 
     def jacobian(self, q, link: str, reference_frame=ALIGNED, out=None) -> np.ndarray:
         """Return the Jacobian J G (..., 6, m) of a link at q."""
@@ -194,8 +222,21 @@ class DrivenRobot:
         return Friction(**columns)
 
 
+def following_mimics(
+    tree: Robot, couplings: Sequence[Coupling], measured: Mapping[str, float] | None = None
+) -> Robot | DrivenRobot:
+    """Return a tree whose followers mimic others or are ``measured``; itself without followers and springs.
+
+    Springs are those of a tree of joints of one coordinate each.
+    """
+    has_springs = tree.model.arrays.has_springs and tree.nq == tree.nv
+    if not couplings and not has_springs:
+        return tree
+    return DrivenRobot(tree, MimicJoints(tree, couplings, measured))
+
+
 def in_driven_joints(robot: Robot, tolerance: float = math.inf) -> Robot | DrivenRobot:
-    """Return a robot in the coordinates of its driven joints, where joints follow others or close loops.
+    """Return a robot in the coordinates of its driven joints, where joints follow others, close loops or have springs.
 
     ``tolerance`` (rad, m) is that of ``ClosedMechanism``. ModelError for closed loops of which nothing says which
     joints have a motor.
@@ -203,7 +244,7 @@ def in_driven_joints(robot: Robot, tolerance: float = math.inf) -> Robot | Drive
     loops, tree = robot.loops, robot.with_loops([])
     following = [coupling.joint for coupling in loops.couplings]
     if loops.are_mimic_joints:
-        return DrivenRobot(tree, MimicJoints(tree, loops.couplings)) if following else robot
+        return following_mimics(tree, loops.couplings)
     actuated = loops.actuated
     if not loops.closures and not actuated:
         actuated = tuple(name for name in robot.joint_names if name not in following)

@@ -38,6 +38,8 @@ class FollowingJoints(Protocol):
         Driven joints that nothing follows.
     constant_G : ndarray, (n, m)
         Of G what is the same at all positions.
+    has_springs : bool
+        Whether joints or closures have springs or dampers.
     home : ndarray, (m,)
         A position of the driven joints at which the others can follow, rad, m.
     """
@@ -47,6 +49,7 @@ class FollowingJoints(Protocol):
     couplings: tuple[Coupling, ...]
     alone: np.ndarray
     constant_G: np.ndarray
+    has_springs: bool
     home: np.ndarray
 
     @property
@@ -64,7 +67,4 @@ class FollowingJoints(Protocol):
         """Return dG/dt (..., n, m) at y and yd, None where G is constant."""
 
     def spring_torque(self, motion: Motion) -> np.ndarray | None:
-        """Return the torques (..., n) of springs and dampers of closures, None where there are none."""
-
-    def velocities(self, yd) -> tuple[np.ndarray, np.ndarray]:
-        """Return G yd (..., n) and G (n, m) where the arm was measured last."""
+        """Return the torques (..., n) of springs of joints and closures, None where there are none."""

@@ -52,6 +52,8 @@ class MimicJoints:
         Driven joints that nothing follows.
     constant_G : ndarray, (n, m)
         Multipliers.
+    has_springs : bool
+        Whether joints have springs.
     home : ndarray, (m,)
         Zeros.
     """
@@ -84,6 +86,8 @@ class MimicJoints:
         self.alone = (self.constant_G != 0.0).sum(axis=0) == 1
         self.home = np.zeros(len(self.places))
         self._own = _OfThread(robot.nv)
+        self._robot, self._at_rest = robot, np.zeros(robot.nv)
+        self.has_springs = robot.model.arrays.has_springs
 
     def motion(self, y, yd=None, ydd=None) -> Motion:
         """Return G y + c, and G yd and G ydd, None where these are; those of single states are arrays of the thread."""
@@ -97,12 +101,9 @@ class MimicJoints:
     def matrix_rate(self, y, yd) -> None:
         """Return that G does not change."""
 
-    def spring_torque(self, motion: Motion) -> None:
-        """Return that there are no closures."""
-
-    def velocities(self, yd) -> tuple[np.ndarray, np.ndarray]:
-        """Return G yd (..., n) and G (n, m)."""
-        return np.asarray(yd, float)[..., self._leader] * self._slope, self.constant_G
+    def spring_torque(self, motion: Motion) -> np.ndarray | None:
+        """Return the torques (..., n; N m, N) of springs of joints, None where there are none."""
+        return self._robot.spring_torque(motion.q, self._at_rest) if self.has_springs else None
 
     def begin(self) -> None:
         """Begin anew: no position depends on the one before."""

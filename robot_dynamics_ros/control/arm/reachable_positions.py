@@ -47,6 +47,7 @@ class ReachablePositions:
         self.places, self.followers, self.couplings = mechanism.places, mechanism.followers, mechanism.couplings
         self.stated, self.mechanism = mechanism.stated, mechanism.mechanism
         self.alone, self.constant_G, self.home = mechanism.alone, mechanism.constant_G, mechanism.home
+        self.has_springs = mechanism.has_springs
         self._known = [mechanism.at_home]
         self._y = mechanism.home[None]
         self._last: tuple[bytes, list[Solution]] = (b'', [])
@@ -78,11 +79,6 @@ class ReachablePositions:
     def spring_torque(self, motion: Motion) -> np.ndarray | None:
         """Return the torques (..., nv; N m, N) of springs and dampers, None where there are none."""
         return self._mechanism.spring_torque(motion)
-
-    def velocities(self, yd) -> tuple[np.ndarray, np.ndarray]:
-        """Return G yd (..., nv) and G (nv, m) at home."""
-        G = self._known[0].G
-        return np.asarray(yd, float) @ G.T, G
 
     def _towards(self, y: np.ndarray) -> Solution:
         """Return the last solution on the way to y (m) from the nearest known one."""

@@ -16,9 +16,9 @@ from robot_dynamics_ros.control.arm.described_arm import (
     part_of,
     stated_gravity,
 )
-from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, following_mimics, in_driven_joints
 from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
-from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints, with_followers
+from robot_dynamics_ros.control.arm.mimic_joints import with_followers
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.audit import refusals
@@ -57,31 +57,20 @@ def load_robot(node, description: str) -> Robot | DrivenRobot:
     if robot.loops.all and (robot.loops.actuated or not node.serves_loops):
         return _mechanism(node, robot, measured)
     check_joint_kinds(robot)
-    _warn_of_springs(node, robot)
     couplings = [it for it in couplings if it.joint in robot.joint_names and it.other in robot.joint_names]
     if not node.reads_joint_states:
-        return _following(node, robot, couplings) if couplings else robot
+        return _following(node, robot, couplings)
     couplings += [Coupling(joint, None, (0.0 if math.isnan(it) else it,)) for joint, it in measured.items()]
-    arm = _following(node, robot, couplings, measured) if couplings else robot
+    arm = _following(node, robot, couplings, measured)
     _check_stated(node, robot, measured)
     compared = {} if whole.loops.closures else locked  # nodes that read joint states refuse closed loops
     node.locked_joints = LockedJoints(whole, compared, arm.joint_names, node.value('locked_joint_tolerance'))
     return arm
 
 
-def _warn_of_springs(node, robot: Robot) -> None:
-    """Say in the log that joints have springs, whose torques no node counts."""
-    sprung = [robot.model.joint_of_velocity(int(k)) for k in np.flatnonzero(robot.model.arrays.stiffness[1:])]
-    if sprung:
-        node.robot_log.warning(
-            f'{robot.name}: the springs of joints {", ".join(sprung)} are in no torque of this node, although they act '
-            'on the arm'
-        )
-
-
 def _following(
     node, robot: Robot, couplings: Sequence[Coupling], measured: Mapping[str, float] | None = None
-) -> DrivenRobot:
+) -> Robot | DrivenRobot:
     """Return ``robot`` with its joints that mimic others, and ``measured`` ones, as followers, and log them."""
     for it in couplings:
         offset, multiplier = (*it.polynomial, 0.0)[:2]
@@ -92,7 +81,10 @@ def _following(
             'joint, and it gets no command'
         )
         node.robot_log.info(f'{robot.name}: joint {it.joint!r} {how}')
-    return DrivenRobot(robot, MimicJoints(robot, couplings, measured))
+    sprung = [robot.model.joint_of_velocity(int(k)) for k in np.flatnonzero(robot.model.arrays.stiffness[1:])]
+    if sprung:
+        node.robot_log.info(f'{robot.name}: springs of joints count in the gravity term: {", ".join(sprung)}')
+    return robot if robot.loops.all and not couplings else following_mimics(robot, couplings, measured)
 
 
 def _mechanism(node, robot: Robot, measured: Sequence[str]) -> DrivenRobot:

@@ -9,8 +9,8 @@ import yaml
 
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.described_arm import check_joint_kinds, described, locked_positions, part_of
-from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
-from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints, with_followers
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, following_mimics
+from robot_dynamics_ros.control.arm.mimic_joints import with_followers
 from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_arguments
@@ -149,7 +149,7 @@ def _driven(tree: Robot, couplings: Sequence[Coupling]) -> Robot | DrivenRobot:
     """Return a robot in the coordinates of the joints that have a motor."""
     if tree.loops.actuated:
         return DrivenRobot(tree.with_loops([]), ClosedMechanism(tree, tree.loops.actuated))
-    return DrivenRobot(tree, MimicJoints(tree, couplings)) if couplings else tree
+    return following_mimics(tree, couplings)
 
 
 def _known_effort(robot: Robot | DrivenRobot) -> np.ndarray:

@@ -187,15 +187,16 @@ def test_springs_of_closures_act():
     assert found.bias_torque(y, yd)[0] != pytest.approx(arm('four-bar, revolute').bias_torque(y, yd)[0], rel=1e-3)
 
 
-def test_friction_of_other_joints_counts_where_the_arm_was_measured():
+def test_friction_is_that_of_the_actuated_joints():
     name = 'palletizer'
     viscous = np.linspace(1.0, 2.0, 10)
     rubbing = DrivenRobot(arm(name).robot.with_friction(viscous=viscous), closed(name).following)
     y, yd = rubbing.following.home + 0.01, np.array([0.3, -0.2, 0.5, 1.0])
-    rubbing.following.measure(y, np.full(len(rubbing.followers), np.nan), SECOND)
-    G = rubbing.following.motion(y).G
-    np.testing.assert_allclose(rubbing.friction_torque(yd), G.T @ (viscous * (G @ yd)), rtol=1e-9)
-    np.testing.assert_array_equal(rubbing.friction.viscous, viscous[rubbing.following.places])
+    own = viscous[rubbing.following.places]
+    np.testing.assert_allclose(rubbing.friction_torque(yd), own * yd, rtol=1e-12)
+    np.testing.assert_array_equal(rubbing.friction.viscous, own)
+    rigid = rubbing.inverse_dynamics(y, yd, 0.0 * yd)
+    np.testing.assert_allclose(rubbing.torque(y, yd, 0.0 * yd), rigid + own * yd, rtol=1e-12)
 
 
 @NAMES

@@ -1,6 +1,7 @@
 """Robots with mimic joints in the coordinates of their driven joints, also against Pinocchio's mimic joints."""
 
 import inspect
+from dataclasses import replace
 
 from support.robots.facade_robots import TREE
 
@@ -8,9 +9,11 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Coupling, Payload, Robot
-from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, following_mimics
 from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints, with_followers
+from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.model.model import Model
 
 OFFSET, MULTIPLIER = 0.3, -2.0
 MIMIC = f'<mimic joint="z_turn" multiplier="{MULTIPLIER}" offset="{OFFSET}"/>'
@@ -209,3 +212,65 @@ def test_followers_of_locked_joints_are_locked():
     assert with_followers(couplings, {'b': 0.5}) == {'b': 0.5, 'c': 1.5}  # its leader stays free
     assert with_followers(couplings, {'a': 0.5, 'b': 0.2}) == {'a': 0.5, 'b': 0.2, 'c': 3.0 * 0.2}
     assert with_followers(couplings, {}) == {}
+
+
+STIFFNESS, REST = {'z_turn': 12.0, 'a_wag': 30.0}, 0.1
+MOTOR_FRICTION = {'viscous': 3.0, 'coulomb': 2.0, 'offset': 0.3, 'load': 0.1, 'stribeck': 0.5, 'quadratic': 0.2}
+
+
+def sprung(mimicking_joints: bool) -> DrivenRobot:
+    """Return the arm with springs and friction, with its mimic joint or with three driven joints."""
+    joints = [
+        replace(it, stiffness=STIFFNESS.get(it.name, 0.0), rest=REST if it.name in STIFFNESS else 0.0)
+        for it in WHOLE.model.joints
+    ]
+    tree = Robot(Model.of('sprung', WHOLE.link_names[0], joints)).with_friction(**MOTOR_FRICTION)
+    found = following_mimics(tree, ARM.couplings if mimicking_joints else ())
+    assert isinstance(found, DrivenRobot) and found.nv == (2 if mimicking_joints else 3)
+    return found
+
+
+SPRUNG = pytest.mark.parametrize('robot', [sprung(True), sprung(False)], ids=['mimic', 'all driven'])
+
+
+def driven_states(robot: DrivenRobot) -> np.ndarray:
+    """Return y, yd and ydd (3, 5, m)."""
+    return np.random.default_rng(5).uniform(-1.0, 1.0, (3, 5, robot.nv))
+
+
+@SPRUNG
+def test_springs_hold_with_gravity_the_gradient_of_the_energy(robot):
+    k, tree = np.array([STIFFNESS.get(name, 0.0) for name in robot.robot.joint_names]), robot.robot
+
+    def energy(y):
+        q = robot.positions(y)
+        return tree.potential_energy(q) + 0.5 * (k * (q - REST) ** 2).sum(-1)
+
+    y, yd, ydd = driven_states(robot)
+    h = 1e-5 * np.eye(robot.nv)
+    gradient = np.stack([(energy(y + step) - energy(y - step)) / 2e-5 for step in h], -1)
+    np.testing.assert_allclose(robot.gravity_torque(y), gradient, rtol=0.0, atol=1e-6)
+    np.testing.assert_allclose(robot.gravity_torque(y[0]), gradient[0], rtol=0.0, atol=1e-6)
+    g = robot.gravity_torque(y)
+    np.testing.assert_allclose(robot.bias_torque(y, yd), robot.coriolis_torque(y, yd) + g, rtol=1e-11, atol=1e-11)
+    expected = robot.inertia_torque(y, ydd) + robot.bias_torque(y, yd)
+    np.testing.assert_allclose(robot.inverse_dynamics(y, yd, ydd), expected, rtol=1e-11, atol=1e-11)
+
+
+@SPRUNG
+def test_the_whole_torque_is_what_nodes_add_up_and_its_inverse_the_acceleration(robot):
+    y, yd, ydd = driven_states(robot)
+    tau, out, of_node = robot.torque(y, yd, ydd), np.empty(robot.nv), Compensation(robot, TERMS)
+    for k in range(len(y)):
+        of_node.torque(y[k], yd[k], ydd[k], out)
+        np.testing.assert_allclose(tau[k], out, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(robot.torque(y[k], yd[k], ydd[k]), out, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(robot.acceleration(y, yd, tau), ydd, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(robot.acceleration(y[0], yd[0], tau[0]), ydd[0], rtol=1e-9, atol=1e-9)
+    locked = following_mimics(robot.robot.with_friction(load=1.0), robot.couplings)
+    with pytest.raises(ModelError, match=r"acceleration: joint 'z_turn' cannot move"):
+        locked.acceleration(y, yd, tau)
+
+
+def test_without_followers_and_springs_a_tree_stays_itself():
+    assert following_mimics(WHOLE, ()) is WHOLE

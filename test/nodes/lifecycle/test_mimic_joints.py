@@ -39,6 +39,19 @@ def test_mimic_joints_follow_their_leaders():
     assert load_robot(StandIn(), MIMICKING).digest == whole.digest
 
 
+def test_springs_of_joints_count_in_the_torques_of_nodes(tmp_path):
+    path, yaml, node = tmp_path / 'arm.yaml', Robot.from_urdf(TREE).to_yaml(), StandIn()
+    path.write_text(yaml.replace('  kind: revolute\n', '  kind: revolute\n  spring: {stiffness: 40.0, rest: 0.2}\n', 1))
+    robot, unsprung = load_robot(node, str(path)), load_robot(StandIn(), TREE)
+    assert robot.joint_names == unsprung.joint_names
+    assert node.lines['info'] == ['tree: springs of joints count in the gravity term: z_turn']
+    q, qd, qdd = np.random.default_rng(0).uniform(-1.0, 1.0, (3, 3))
+    held = [40.0 * (q[0] - 0.2), 0.0, 0.0]
+    np.testing.assert_allclose(robot.gravity_torque(q), unsprung.gravity_torque(q) + held, rtol=1e-12, atol=1e-12)
+    moved = unsprung.inverse_dynamics(q, qd, qdd) + held
+    np.testing.assert_allclose(robot.inverse_dynamics(q, qd, qdd), moved, rtol=1e-12, atol=1e-12)
+
+
 def test_mimic_joints_in_a_yaml_file_follow_too(tmp_path):
     path = tmp_path / 'mimic.yaml'
     path.write_text(Robot.from_urdf(MIMICKING, mimic='couple').to_yaml())
