@@ -1,11 +1,15 @@
-"""How long do a batch and its gradient take in JAX and PyTorch, against adam's functions of JAX?
+"""How long do a batch and its gradient take in JAX and PyTorch, against the functions of JAX of adam and frax?
 
 Batches of 4,096 states of arms of 6 and 7 joints without rotors, in double precision, compiled by ``jax.jit``. A
 gradient is that of the sum of squares, by positions, velocities, and accelerations or torques. adam has no fixed base:
-its torques are M qdd + h of the joints, and its accelerations solve that equation by Cholesky's decomposition.
+its torques are M qdd + h of the joints, and its accelerations solve that equation by Cholesky's decomposition. frax has
+the gravity (0, 0, -9.81) m/s^2.
 """
 
+import tempfile
+import warnings
 from functools import partial
+from pathlib import Path
 
 import jax
 import numpy as np
@@ -18,8 +22,8 @@ from robot_dynamics_ros import Robot
 PROGRAMS = ('inverse_dynamics', 'forward_dynamics')
 COUNT = 4096
 """States of a batch."""
-AT_MOST = {'values': 0.25, 'gradient': 0.40}
-"""Time, as a part of adam's."""
+AT_MOST = 0.5
+"""Time, as a part of a peer's."""
 AGREEMENT = 1e-9
 
 
@@ -42,6 +46,40 @@ def adam_functions(robot: Robot) -> dict:
         return jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(M), tau - h)
 
     return {it.__name__: jax.vmap(it) for it in (inverse_dynamics, forward_dynamics)}
+
+
+def frax_functions(robot: Robot) -> dict:
+    """Return frax's functions of batches by program."""
+    with warnings.catch_warnings(action='ignore'):  # of settings of the environment
+        from frax.core.robot import Robot as FraxRobot
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / 'arm.urdf'
+        path.write_text(robot.to_urdf())
+        of_arm = FraxRobot(str(path), joint_ordering=list(robot.joint_names))
+    upwards = jnp.r_[-jnp.asarray(robot.gravity), jnp.zeros(3)]
+
+    def inverse_dynamics(q, qd, qdd):
+        return of_arm.rnea(q, qd, qdd, upwards, None)
+
+    def forward_dynamics(q, qd, tau):
+        return of_arm.forward_dynamics(q, qd, tau, None)
+
+    return {it.__name__: jax.vmap(it) for it in (inverse_dynamics, forward_dynamics)}
+
+
+PEERS = {'adam': adam_functions, 'frax': frax_functions}
+
+
+def functions_of_peers(robot: Robot) -> dict[str, dict]:
+    """Return the functions of the peers that are installed, by peer and program."""
+    found = {}
+    for name, functions in PEERS.items():
+        try:
+            found[name] = functions(robot)
+        except ImportError as error:
+            print(f'{name}: missing, pip install -r requirements/benchmark.txt ({error})')
+    return found
 
 
 def calls_of(function, states) -> dict:
@@ -74,31 +112,25 @@ def main():
     jax.config.update('jax_enable_x64', True)
     print(heading())
     for arm, robot in arms().items():
-        try:
-            peer = adam_functions(robot)
-        except ImportError as error:
-            peer = {}
-            print(f'adam: missing, pip install -r requirements/benchmark.txt ({error})')
+        peers = functions_of_peers(robot)
         for program in PROGRAMS:
             rows = np.random.default_rng(0).normal(size=(3, COUNT, robot.nv))
             states = [jnp.asarray(row) for row in rows]
             ours, torch = calls_of(robot.jax(program), states), torch_calls(robot, program, rows)
-            theirs = calls_of(peer[program], states) if peer else {}
+            theirs = {name: calls_of(functions[program], states) for name, functions in peers.items()}
             for what, call in ours.items():
-                calls = {'ours': call}
-                if what in torch:
-                    calls['torch'] = torch[what]
-                if what in theirs:
-                    calls['adam'] = theirs[what]
-                    expected, result = np.asarray(call()), np.asarray(theirs[what]())
+                of_peers = {name: calls[what] for name, calls in theirs.items()}
+                for name, of_peer in of_peers.items():
+                    expected, result = np.asarray(call()), np.asarray(of_peer())
                     difference = np.abs(result - expected).max() / np.abs(expected).max()
-                    assert difference < AGREEMENT, f'adam, {program}, {what}: off by {difference:.1e}'
-                times = interleaved(calls)
-                of_torch = f', in PyTorch {1e3 * times["torch"]:.2f} ms' if 'torch' in times else ''
-                print(f'{arm}, {program}, {what}: {1e3 * times["ours"]:.2f} ms{of_torch}')
-                if 'adam' in times:
-                    ratio = verdict(times['ours'] / times['adam'], AT_MOST[what])
-                    print(f'  adam {1e3 * times["adam"]:.2f} ms; ours / it {ratio}')
+                    assert difference < AGREEMENT, f'{name}, {program}, {what}: off by {difference:.1e}'
+                of_torch = {'torch': torch[what]} if what in torch else {}
+                times = interleaved({'ours': call, **of_torch, **of_peers})
+                in_torch = f', in PyTorch {1e3 * times["torch"]:.2f} ms' if of_torch else ''
+                print(f'{arm}, {program}, {what}: {1e3 * times["ours"]:.2f} ms{in_torch}')
+                for name in of_peers:
+                    ratio = verdict(times['ours'] / times[name], AT_MOST)
+                    print(f'  {name} {1e3 * times[name]:.2f} ms; ours / it {ratio}')
 
 
 if __name__ == '__main__':

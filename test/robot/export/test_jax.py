@@ -3,7 +3,15 @@
 import sys
 from types import SimpleNamespace
 
-from support.robots.differentiated_robots import DYNAMICS, TOLERANCE, error, of_all_robots, robot_named, vectors
+from support.robots.differentiated_robots import (
+    DYNAMICS,
+    TOLERANCE,
+    error,
+    of_all_robots,
+    of_few_robots,
+    robot_named,
+    vectors,
+)
 from support.robots.facade_robots import same_bits
 from support.robots.mechanisms import four_bar
 from support.robots.small_robots import general
@@ -29,7 +37,7 @@ def float64():
     jax.config.update('jax_enable_x64', False)
 
 
-@of_all_robots
+@of_few_robots
 @pytest.mark.parametrize('quantity', DERIVATIVES)
 @pytest.mark.parametrize('batch', [(), (5,), (2, 3), (0, 2)], ids=str)
 def test_values_have_the_bits_of_the_method(name, quantity, batch):
@@ -59,7 +67,7 @@ def test_derivatives_of_dynamics_are_exact(name, quantity, jacobian):
     assert error(np.stack(jax.jit(jax.vmap(of_all))(*states), 1), expected) < TOLERANCE
 
 
-@of_all_robots
+@of_few_robots
 @pytest.mark.parametrize('quantity', [*DERIVATIVES, 'link_pose'])
 def test_derivatives_are_those_of_casadi(name, quantity):
     casadi = pytest.importorskip('casadi', reason='casadi is not installed')
@@ -75,7 +83,7 @@ def test_derivatives_are_those_of_casadi(name, quantity):
         assert error(ours, exact.reshape(ours.shape)) < TOLERANCE
 
 
-@of_all_robots
+@of_few_robots
 @pytest.mark.parametrize('quantity', DYNAMICS)
 def test_gradients_of_batches_are_exact(name, quantity):
     robot, weights = robot_named(name), np.random.default_rng(1).normal(size=(2, 3, robot_named(name).nv))

@@ -2,7 +2,15 @@
 
 import sys
 
-from support.robots.differentiated_robots import DYNAMICS, TOLERANCE, error, of_all_robots, robot_named, vectors
+from support.robots.differentiated_robots import (
+    DYNAMICS,
+    TOLERANCE,
+    error,
+    of_all_robots,
+    of_few_robots,
+    robot_named,
+    vectors,
+)
 from support.robots.facade_robots import same_bits
 
 import numpy as np
@@ -20,7 +28,7 @@ def tensors(arrays):
     return [torch.tensor(array, requires_grad=True) for array in arrays]
 
 
-@of_all_robots
+@of_few_robots
 @pytest.mark.parametrize('quantity', DERIVATIVES)
 @pytest.mark.parametrize('batch', [(), (5,), (2, 3), (0, 2)], ids=str)
 def test_values_have_the_bits_of_the_method(name, quantity, batch):
@@ -35,7 +43,7 @@ def test_values_have_the_bits_of_the_method(name, quantity, batch):
         assert same_bits(torch.vmap(function)(*map(torch.tensor, states)).numpy(), expected)
 
 
-@of_all_robots
+@of_few_robots
 @pytest.mark.parametrize('quantity', [*DERIVATIVES, 'link_pose'])
 def test_derivatives_are_those_of_differences(name, quantity):
     robot = robot_named(name)
@@ -59,7 +67,7 @@ def test_derivatives_of_dynamics_are_exact(name, quantity):
         assert error(np.stack(found, 1), expected) < TOLERANCE
 
 
-@of_all_robots
+@of_few_robots
 @pytest.mark.parametrize('quantity', DYNAMICS)
 def test_gradients_of_batches_are_exact(name, quantity):
     robot, weights = robot_named(name), np.random.default_rng(1).normal(size=(2, 3, robot_named(name).nv))
