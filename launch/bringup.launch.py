@@ -67,7 +67,8 @@ ARGUMENTS = {
 
 def bringup(given, namespace):
     """Return the process of one arm."""
-    arguments = [part for name in ('nodes', *options()) if given[name] for part in (option(name), given[name])]
+    # with '=', since a gravity of -9.81 would be taken for an option
+    arguments = [f'{option(name)}={given[name]}' for name in ('nodes', *options()) if given[name]]
     remapped = {topic: given[argument_of(topic)] for topic in TOPICS if given[argument_of(topic)]}
     for topic in INFO:
         if topic in remapped:

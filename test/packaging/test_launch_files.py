@@ -15,6 +15,7 @@ from types import ModuleType
 
 from support.nodes import graph as ros
 
+import numpy as np
 import pytest
 import yaml
 from lifecycle_msgs.msg import State
@@ -155,10 +156,14 @@ def test_every_configuration_is_a_declared_argument_and_each_is_used(path, descr
 
 BRINGUP = ROOT / 'launch' / 'bringup.launch.py'
 OPTIONS = {
-    **dict.fromkeys(
-        ('model', 'description_topic', 'loops', 'actuators', 'base_link', 'tip_link', 'preset', 'source'), 'value'
-    ),
-    'await_payload_gravity': 'false',
+    **{
+        name: ('value', 'value')
+        for name in ('model', 'description_topic', 'loops', 'actuators', 'base_link', 'tip_link', 'preset', 'source')
+    },
+    'await_payload_gravity': ('false', False),
+    'locked_joints': ('left: 0.02, right: measured', ['left: 0.02', 'right: measured']),
+    'gravity': ('-9.81, 0, 0', [-9.81, 0.0, 0.0]),
+    'effort_limit': ('150, .inf', [150.0, np.inf]),
 }
 
 
@@ -176,33 +181,39 @@ def test_bringup_without_arguments_leaves_everything_to_the_parameter_file(descr
     assert node['namespace'] == ''
 
 
-@pytest.mark.parametrize(('name', 'text'), OPTIONS.items())
-def test_a_parameter_that_is_given_goes_to_the_process_as_its_option(described, name, text, monkeypatch):
+@pytest.mark.parametrize('name', OPTIONS)
+def test_a_parameter_that_is_given_goes_to_the_process_as_its_option(described, name, monkeypatch):
+    text, value = OPTIONS[name]
     node = process(described, **{name: text})
-    option = f'--{name.replace("_", "-")}'
-    assert node['arguments'] == [option, text, '--ros-args', '--log-level', 'info']
+    assert node['arguments'] == [f'--{name.replace("_", "-")}={text}', '--ros-args', '--log-level', 'info']
     set_up = []
     monkeypatch.setattr(bringup, 'run', lambda *makers: set_up.extend(maker.keywords for maker in makers))
-    monkeypatch.setattr(bringup, 'arguments', lambda: node['arguments'][:2])
+    monkeypatch.setattr(bringup, 'arguments', lambda: node['arguments'][:1])
     monkeypatch.setattr(server_process, 'running', nullcontext)
     bringup.main()
     assert set_up
-    value = False if text == 'false' else text
     for options in set_up:
         overrides = {given.name: given.value for given in options['parameter_overrides']}
         assert overrides == {'await_payload_gravity': True, name: value}
 
 
-def test_an_option_that_is_true_or_false_is_nothing_else(monkeypatch, capsys):
-    monkeypatch.setattr(bringup, 'arguments', lambda: ['--await-payload-gravity', 'no'])
+@pytest.mark.parametrize(
+    ('option', 'said'),
+    [
+        ('--await-payload-gravity=no', "await_payload_gravity: expected one of true, false, got 'no'"),
+        ('--effort-limit=150 Nm', "effort_limit: expected numbers with commas between, got '150 Nm'"),
+    ],
+)
+def test_an_option_that_is_not_of_its_type_is_refused(monkeypatch, capsys, option, said):
+    monkeypatch.setattr(bringup, 'arguments', lambda: [option])
     with pytest.raises(SystemExit):
         bringup.main()
-    assert "await_payload_gravity: expected one of true, false, got 'no'" in capsys.readouterr().err
+    assert said in capsys.readouterr().err
 
 
 def test_nodes_namespace_log_level_and_simulated_time_are_handed_on(described):
     node = process(described, nodes='a b', namespace='left', log_level='warn', use_sim_time='True')
-    assert node['arguments'] == ['--nodes', 'a b', '--ros-args', '--log-level', 'warn']
+    assert node['arguments'] == ['--nodes=a b', '--ros-args', '--log-level', 'warn']
     assert node['namespace'] == 'left'
     assert node['parameters'][1:] == [{'use_sim_time': True}]
     assert process(described, use_sim_time='false')['parameters'][1:] == [{'use_sim_time': False}]
@@ -219,7 +230,7 @@ def test_every_topic_can_be_remapped_and_what_belongs_to_it_goes_along(described
         'gravity_torque/commands': '/controller/commands',
     }
     node = process(described, source='controller_state', controller_state='/jtc/controller_state')
-    assert node['arguments'][:2] == ['--source', 'controller_state']
+    assert node['arguments'][0] == '--source=controller_state'
     assert node['remappings'] == [('controller_state', '/jtc/controller_state')]
     node = process(described, planned_trajectory='/plan', trajectory_with_effort='/jtc/joint_trajectory')
     assert dict(node['remappings']) == {
@@ -270,7 +281,7 @@ def test_a_xacro_file_becomes_a_urdf_or_the_command_that_writes_it_is_named(desc
         with pytest.raises(ValueError, match=re.escape(command)):
             process(described, **given)
     pytest.importorskip('xacro', reason='the Python package xacro is not installed')
-    option, path, *_ = process(described, **given)['arguments']
+    option, _, path = process(described, **given)['arguments'][0].partition('=')
     assert option == '--model'
     assert Robot.from_urdf(path).name == 'ur10e'
     made = described(ROOT / 'launch' / 'demo.launch.py', **given)

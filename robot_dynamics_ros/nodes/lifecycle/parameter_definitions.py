@@ -62,13 +62,24 @@ def options() -> dict[str, str]:
     return {name: '; '.join(filter(None, parts)) for name, parts in texts.items()}
 
 
-def option_value(name: str, text: str) -> str | bool:
-    """Return the value of an option as its parameter has it; ArgumentError for a bool that is no true or false."""
-    kinds = {found.type for node in groups_by_node() for found in definitions_of(node) if found.name == name}
-    if kinds != {'bool'}:
+def option_value(name: str, text: str) -> str | bool | list[str] | list[float]:
+    """Return the value of an option as its parameter has it; entries of an array have commas between.
+
+    ArgumentError for a bool that is no true or false, and for what is no number; YAML's .inf is one.
+    """
+    (kind,) = {found.type for node in groups_by_node() for found in definitions_of(node) if found.name == name}
+    entries = [part.strip() for part in text.split(',')]
+    if kind == 'bool':
+        validation.choice(name, text, ['true', 'false'])
+        return text == 'true'
+    if kind == 'string_array':
+        return entries
+    if kind != 'double_array':
         return text
-    validation.choice(name, text, ['true', 'false'])
-    return text == 'true'
+    try:
+        return [float('inf' if entry == '.inf' else entry) for entry in entries]
+    except ValueError:
+        raise ArgumentError(f'{name}: expected numbers with commas between, got {text!r:.80}') from None
 
 
 def check_names(undeclared: Iterable[str]) -> None:

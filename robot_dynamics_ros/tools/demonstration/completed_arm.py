@@ -12,12 +12,13 @@ from robot_dynamics_ros.control.arm.described_arm import check_joint_kinds, desc
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, following_mimics
 from robot_dynamics_ros.control.arm.mimic_joints import with_followers
 from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
-from robot_dynamics_ros.errors import ArgumentError, ModelError
+from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_arguments
 from robot_dynamics_ros.model.audit import AFFECTED, refusals
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.model.closed_loops.loops import check_tree
 from robot_dynamics_ros.model.limbs import limbs, tip_arguments
+from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import option_value
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.demonstration.assumed_rotors import assumed_rotor_inertia
 
@@ -160,17 +161,9 @@ def _known_effort(robot: Robot | DrivenRobot) -> np.ndarray:
 def description_of(given: Mapping[str, str]) -> dict:
     """Return the keyword arguments of ``completed_arm`` for texts of ``DESCRIPTION``; ArgumentError for no number."""
     texts = {name: given[name] for name in DESCRIPTION}
-    locked = texts.pop('locked_joints').split(',')
-    effort, gravity = (_numbers(name, texts.pop(name)) for name in ('effort_limit', 'gravity'))
-    return {**texts, 'locked_joints': locked, 'effort_limit': effort or [0.0], 'gravity': gravity or None}
-
-
-def _numbers(name: str, text: str) -> list[float]:
-    """Return the numbers of a text with commas between; YAML's .inf is one."""
-    try:
-        return [float('inf' if part.strip() == '.inf' else part) for part in text.split(',') if part.strip()]
-    except ValueError:
-        raise ArgumentError(f'{name}: expected numbers with commas between, got {text!r:.80}') from None
+    unstated = {'locked_joints': [''], 'effort_limit': [0.0], 'gravity': None}
+    stated = {name: option_value(name, texts[name]) if texts[name] else unstated[name] for name in unstated}
+    return {**texts, **stated}
 
 
 def _check_one_limb(robot: Robot) -> None:
