@@ -11,6 +11,7 @@ from robot_dynamics_ros.errors import ArgumentError, UnknownNameError, alternati
 from robot_dynamics_ros.formats.urdf import inertials_from_urdf
 from robot_dynamics_ros.model.audit import ROUNDING
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, moved, ten_parameters
+from robot_dynamics_ros.model.limbs import end_link
 from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.model import Model
 
@@ -192,19 +193,20 @@ class Payload:
 
 
 def carrying_frame(model: Model, name: str | None, argument: str = 'link') -> str:
-    """Return the name of the frame that carries a payload, by default the last link.
+    """Return the name of the frame that carries a payload, by default ``end_link``.
 
     Raises UnknownNameError for a frame that ``model`` does not have, ArgumentError naming the ``argument`` for none
     where there are several tips.
     """
-    if name is None:
+    if name is not None:
+        model.frame(name)
+        return name
+    link = end_link(model)
+    if link is None:
         parents = model.arrays.parent[1:]
         tips = [link for i, link in enumerate(model.link_names) if i not in parents]
-        if len(tips) > 1:
-            raise ArgumentError(f'{argument}: required, since {model.name} has several tips: {", ".join(tips)}')
-        return model.link_names[-1]
-    model.frame(name)
-    return name
+        raise ArgumentError(f'{argument}: required, since {model.name} has several tips: {", ".join(tips)}')
+    return link
 
 
 def loaded(model: Model, payloads: Mapping[str, Payload]) -> Model:

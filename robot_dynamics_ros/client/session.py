@@ -52,7 +52,7 @@ class Session:
     @property
     def frame(self) -> str:
         """The link that the node leads, as its parameters are now."""
-        self._frame = self.node.parameter('impedance_frame') or self.robot.link_names[-1]
+        self._frame = self.node.parameter('impedance_frame') or self.robot.end_link
         return self._frame
 
     def state(self) -> ArmState:
@@ -102,7 +102,7 @@ class Session:
         self._robot = self.node.load()
         self.states = MeasuredStates(self._robot)
         self.link.listen(self.states.TOPIC, self.states.KIND, self.states.on_state)
-        self._frame = self.node.parameter('impedance_frame') or self._robot.link_names[-1]
+        self._frame = self.node.parameter('impedance_frame') or self._robot.end_link
 
     def _await_state(self) -> None:
         if not self.link.wait(lambda: self.states.arrived > time.monotonic() - INTERRUPTION, INTERRUPTION):

@@ -48,6 +48,27 @@ def limbs(model: Model, base_link: str | None = None) -> list[Limb]:
     return sorted(found, key=lambda limb: -limb.joints)
 
 
+def end_link(model: Model) -> str | None:
+    """Return the link at the end of an arm: the last one, or the one with the fingers of a gripper; None for others.
+
+    Fingers are chains of fewer than ``FEWEST_JOINTS`` that branch off from one link, behind as many joints or more.
+    """
+    parent = model.arrays.parent
+    tips = [link for link in range(len(parent)) if link not in parent[1:]]
+    ways = []
+    for link in tips:
+        way = [link]
+        while way[-1] != 0:
+            way.append(int(parent[way[-1]]))
+        ways.append(way[::-1])
+    shared = 0
+    while all(len(way) > shared + 1 for way in ways) and len({way[shared + 1] for way in ways}) == 1:
+        shared += 1
+    if len(tips) > 1 and (shared < FEWEST_JOINTS or max(map(len, ways)) - shared > FEWEST_JOINTS):
+        return None
+    return model.link_names[ways[0][shared]]
+
+
 def tip_arguments(model: Model, base_link: str | None = None) -> str:
     """Return launch arguments, each of which selects a limb of what ``base_link`` carries."""
     base = f'base_link:={base_link} ' if base_link else ''

@@ -288,7 +288,9 @@ class ChangedCopies(CompiledCode):
         return self.with_gravity(product(validation.rotation('rotation', rotation).T, GRAVITY))
 
     def with_payload(self: Copied, payload: Payload, link: str | None = None) -> Copied:
-        """Return this robot with ``payload`` added to the payload of ``link``; the last link by default.
+        """Return this robot with ``payload`` added to the payload of ``link``.
+
+        By default that is the last link, or the one with the fingers of a gripper.
 
         Nothing is compiled. A payload on the last link is a run-time input of specialised code; with one on another
         link generic kernels are used. Raises ArgumentError and UnknownNameError.

@@ -10,6 +10,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.audit import judged
 from robot_dynamics_ros.model.digest import robot_digest
+from robot_dynamics_ros.model.limbs import end_link
 from robot_dynamics_ros.model.model import GRAVITY, Model
 from robot_dynamics_ros.model.residual import ResidualModel, check_residual
 from robot_dynamics_ros.payload import Payload, loaded
@@ -106,6 +107,11 @@ class DescribedRobot:
     def link_names(self) -> tuple[str, ...]:
         """Names of the base and of the link that each joint moves, n + 1."""
         return self._model.link_names
+
+    @property
+    def end_link(self) -> str:
+        """Name of the link with the fingers of a gripper; of other robots that of the last link."""
+        return end_link(self._model) or self.link_names[-1]
 
     @property
     def frame_names(self) -> tuple[str, ...]:

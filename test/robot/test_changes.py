@@ -19,6 +19,7 @@ from support.robots.facade_robots import (
     twin,
     urdf_of,
 )
+from support.robots.small_robots import joint, link
 
 import numpy as np
 import pytest
@@ -209,6 +210,30 @@ def test_several_tips_need_a_link():
     with pytest.raises(ArgumentError, match=r'^link: required, since tree has several tips: sledge, flag$'):
         robot_of('tree').with_payload(Payload(1.0, (0.0, 0.0, 0.0)))
     assert robot_of('tree').with_payload(Payload(1.0, (0.0, 0.0, 0.0)), 'flag').nv == 3
+
+
+def test_a_payload_of_an_arm_with_a_gripper_is_on_the_link_with_its_fingers():
+    fingers = [
+        joint(
+            f'finger {k}',
+            'wrist3_Link',
+            f'tip {k}',
+            'prismatic',
+            origin=f'0 0.0{k} 0.1',
+            inside='<limit lower="0" upper="0.04"/>',
+        )
+        for k in (1, 2)
+    ]
+    tips = [link(f'tip {k}', 0.1) for k in (1, 2)]
+    text = Robot.named('aubo_i5').to_urdf()
+    robot = Robot.from_urdf(text.replace('</robot>', ''.join(tips + fingers) + '</robot>'))
+    assert robot.link_names[-1] == 'tip 2' and robot.end_link == 'wrist3_Link'
+    point = Payload(1.0, (0.0, 0.02, 0.05))
+    assert dict(robot.with_payload(point).payloads) == {'wrist3_Link': point}
+    assert robot_of('tree').end_link == robot_of('tree').link_names[-1]  # no arm of three joints before its branches
+    two_arms = robot.with_attached(robot, 'shoulder_Link', prefix='other_')
+    with pytest.raises(ArgumentError, match=r'^link: required, since aubo_i5 has several tips: '):
+        two_arms.with_payload(point)
 
 
 @METHOD

@@ -62,6 +62,7 @@ class DrivenRobot:
     payloads = property(lambda self: self.robot.payloads, doc='Payloads by link or frame.')
     findings = property(lambda self: self.robot.findings, doc='Findings of the model check.')
     link_names = property(lambda self: self.robot.link_names, doc='Base and links that the joints move, n + 1.')
+    end_link = property(lambda self: self.robot.end_link, doc='The link with fingers, or the last one.')
     frame_names = property(lambda self: self.robot.frame_names, doc='Names of all frames.')
     followers = property(lambda self: self.following.followers, doc='Joints whose position may be measured.')
     couplings = property(lambda self: self.following.couplings, doc='Those of mimic joints.')

@@ -49,7 +49,7 @@ class InverseKinematics:
     robot : Robot
         With n joints of one degree of freedom, without closed loops.
     link : str
-        One of ``frame_names``; '' for the last link.
+        One of ``frame_names``; '' for ``end_link``.
 
     Raises
     ------
@@ -66,7 +66,7 @@ class InverseKinematics:
         check_tree(robot.model, 'inverse kinematics')
         if robot.nq != robot.nv:
             raise ArgumentError('robot: expected joints of one degree of freedom')
-        self.link = link or robot.link_names[-1]
+        self.link = link or robot.end_link
         robot.link_pose(robot.neutral(), self.link)
         self._robot, self._turn, limits = robot, turns(robot), PositionLimits(robot, 0.0)
         self._lower, self._upper = limits.lower, limits.upper

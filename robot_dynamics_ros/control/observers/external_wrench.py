@@ -50,11 +50,11 @@ class ExternalWrench:
     ----------
     robot : Robot
     frame : str
-        One of ``robot.frame_names``; '' for the last link. Raises UnknownNameError for another name.
+        One of ``robot.frame_names``; '' for ``end_link``. Raises UnknownNameError for another name.
     """
 
     def __init__(self, robot: Robot, frame: str = ''):
-        self.frame = frame or robot.link_names[-1]
+        self.frame = frame or robot.end_link
         self._robot = robot
         self.jacobian = np.array(robot.jacobian(robot.neutral(), self.frame, 'local'))
         A, A_inv, b, self.wrench = np.zeros((6, 6)), np.zeros((6, 6)), np.zeros(6), np.zeros(6)

@@ -72,7 +72,7 @@ class PoseStream:
     robot : Robot
         With n joints of one degree of freedom, without closed loops.
     link : str
-        One of ``frame_names``; '' for the last link.
+        One of ``frame_names``; '' for ``end_link``.
     speed : tuple of two floats
         Largest speed of the link on a way, m/s and rad/s.
     limits : Limits

@@ -46,11 +46,11 @@ class TargetPoses:
         self._followed: tuple[PoseStream, TwistedPose] | None = None  # None: the control law takes no poses
 
     def renew(self, frame: str, speed: tuple[float, float], limits, farthest: tuple[float, float]) -> None:
-        """Read poses of a ``frame`` ('': the last link), with the ``speed`` and ``limits`` of a ``PoseStream``.
+        """Read poses of a ``frame`` ('': ``end_link``), with the ``speed`` and ``limits`` of a ``PoseStream``.
 
         ``farthest`` is that of ``TwistedPose``.
         """
-        self._frame, self._way = frame or self._robot.link_names[-1], 0.0
+        self._frame, self._way = frame or self._robot.end_link, 0.0
         self._followed = PoseStream(self._robot, frame, speed, limits), TwistedPose(speed, farthest)
 
     def refuse(self) -> None:

@@ -108,7 +108,7 @@ class ControllerLaw:
             self.target_poses.renew(node.value('impedance_frame'), speed, limits, self._farthest)
         else:
             self.target_poses.refuse()
-        self._frame = node.value('impedance_frame') or self._arm.robot.link_names[-1]
+        self._frame = node.value('impedance_frame') or self._arm.robot.end_link
         self._wrench_input.renew(self._wrench, self._frame)
         self._stiffness_input.renew(self._stiffness, self._axes(), node.value('damping_ratio'))
         self.feedforward.reset()  # torques received before the activation are dropped

@@ -56,10 +56,10 @@ def elastic_joints(robot, stiffness, damping) -> ElasticJoints | None:
 
 
 def contact_frame(robot, name: str) -> str:
-    """Return the link or frame that is touched, '': the last link; UnknownNameError for one that ``robot`` lacks."""
+    """Return the link or frame that is touched, '': ``end_link``; UnknownNameError for one that ``robot`` lacks."""
     if name:
         robot.link_pose(robot.neutral(), name)
-    return name or robot.link_names[-1]
+    return name or robot.end_link
 
 
 def surfaces(planes, frame: str) -> Surfaces | None:

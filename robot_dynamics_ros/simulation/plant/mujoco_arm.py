@@ -52,13 +52,13 @@ class MujocoArm:
         of motors of the MIT type, None for others. The joints of ``elastic``, made of ``robot``, have springs: then
         positions, velocities, torques and friction are those of motors, and MuJoCo's step is shorter where the stiffest
         mode needs that. A frame of the arm touches ``surfaces``. ``wrench`` acts at the origin of the link or
-        ``frame``, '': the last link. Raises ModelError naming a joint or loop that MuJoCo lacks, UnknownNameError a
+        ``frame``, '': ``end_link``. Raises ModelError naming a joint or loop that MuJoCo lacks, UnknownNameError a
         frame that is none, ArgumentError for a wrong start, one behind a surface, and springs that need more than
         ``mujoco_springs.MOST_STEPS`` a period; LoopError or SingularError for a start out of reach.
         """
         tree = robot.robot if isinstance(robot, DrivenRobot) else robot
         loops, mechanism = _loops_of(robot)
-        frame = frame or tree.link_names[-1]
+        frame = frame or tree.end_link
         model = mujoco_plant(tree.model if elastic is None else elastic.tree.model, loops, surfaces, frame)
         joints = [model.joint(name) for name in robot.joint_names]
         self._q = np.array([joint.qposadr[0] for joint in joints])

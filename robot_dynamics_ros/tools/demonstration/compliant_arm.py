@@ -64,7 +64,7 @@ def compliant_arm(description: str, **selection) -> CompliantArm:
     arm = completed_arm(description, **selection)
     if isinstance(arm.robot, DrivenRobot) and isinstance(arm.robot.following, ClosedMechanism):
         raise ModelError(f'{arm.robot.name}: it has closed loops; a compliant tool needs an arm without')
-    frame = arm.robot.link_names[-1]
+    frame = arm.robot.end_link
     start = start_position(arm, frame)
     impedance = propose_impedance(arm.robot, frame, RATE, BANDWIDTH)
     notes = *arm.notes, f'compliant tool: the last link, {frame!r} (tip_link chooses another one)'

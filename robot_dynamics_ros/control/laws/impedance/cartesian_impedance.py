@@ -211,7 +211,7 @@ class Impedance(NamedTuple):
     damping : array_like, (6,) or (6, 6)
         D_0, which is added: N m s/rad and N s/m. In directions without stiffness there is no other damping.
     frame : str
-        One of ``frame_names``; '' for the last link.
+        One of ``frame_names``; '' for ``end_link``.
     reference_frame : str
         'local_world_aligned': the axes of K and D_0 are those of the base; 'local': those of the frame.
     farthest : tuple of two floats
@@ -278,7 +278,7 @@ class CartesianImpedance:
         stiffness: Stiffness | None = None,
         held: HeldPose | None = None,
     ):
-        n, self.frame = robot.nv, impedance.frame or robot.link_names[-1]
+        n, self.frame = robot.nv, impedance.frame or robot.end_link
         self.reference_frame = validation.choice('reference_frame', impedance.reference_frame, REFERENCE_FRAMES)
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         own = stiffness or Stiffness(impedance.stiffness)
@@ -363,7 +363,7 @@ class CartesianHold:
 
 def check_posture(robot: Robot, frame: str, stiffness, damping) -> None:
     """Raise ArgumentError naming joints that neither move ``frame`` nor have a stiffness and a damping (n)."""
-    moves = robot.jacobian(robot.neutral(), frame or robot.link_names[-1]).any(axis=0)
+    moves = robot.jacobian(robot.neutral(), frame or robot.end_link).any(axis=0)
     held = np.minimum(stiffness, damping) > 0.0
     loose = ', '.join(repr(name) for name, is_held in zip(robot.joint_names, moves | held, strict=True) if not is_held)
     if loose:

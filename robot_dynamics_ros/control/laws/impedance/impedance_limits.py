@@ -201,7 +201,7 @@ def largest_stiffness(robot: Robot, stiffness, period: float, frame: str = '', r
     period : float
         T, s; with a delay the one that counts (``gain_limits.counted_period``).
     frame : str, optional
-        That has the stiffness; '': the last link.
+        That has the stiffness; '': ``end_link``.
     ratio : float, optional
         Damping ratio.
 

@@ -111,7 +111,7 @@ class OperationalSpace(NamedTuple):
     damping_ratio : float
         z, above 0.
     frame : str
-        One of ``frame_names``; '' for the last link.
+        One of ``frame_names``; '' for ``end_link``.
     farthest : tuple of two floats
         Rotation (rad) and distance (m) along each axis beyond which e grows no more; inf: no limit.
     largest_mass : float
@@ -175,7 +175,7 @@ class OperationalSpaceControl:
         light: np.ndarray | None = None,
         unloaded: Robot | None = None,
     ):
-        n, self.frame = robot.nv, settings.frame or robot.link_names[-1]
+        n, self.frame = robot.nv, settings.frame or robot.end_link
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         self._unloaded = unloaded or robot
         w, z, m = (
@@ -249,7 +249,7 @@ class SingularDirections:
 
     def __init__(self, robot: Robot, settings: OperationalSpace):
         """Count those that the frame has somewhere."""
-        frame = settings.frame or robot.link_names[-1]
+        frame = settings.frame or robot.end_link
         q = low_discrepancy(SAMPLES, robot.nv)
         self.all = int(np.linalg.matrix_rank(within_reach(robot).jacobian(q, frame)).max())
         self._frame, self._mass, self.light = frame, settings.largest_mass, np.full(1, np.inf)
