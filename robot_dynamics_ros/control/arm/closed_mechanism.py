@@ -19,6 +19,7 @@ import numpy as np
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.closing_way import (
     NEAREST,
+    PASSED,
     follower_off,
     nearest_constraint,
     open_constraint,
@@ -50,8 +51,6 @@ HOME_STEPS = 4
 """Newton steps at home, and to neighbouring positions."""
 NEIGHBOUR = 1e-3
 """Distance of positions whose constraints are compared with those at home, as ``LONGEST``."""
-PASSED = 0.5 * NEAREST
-"""Distance from a singular position to which measured states are followed: beyond it the assembly mode is not known."""
 
 
 class Solution(NamedTuple):
@@ -159,6 +158,8 @@ class ClosedMechanism:
             [next(k for k in range(robot.nq) if model.joint_of_coordinate(k) == name) for name in passive], np.intp
         )
         kinds = dict(zip(model.joint_names, model.joint_kinds, strict=True))
+        between = (joints_between(robot, str(it.link_a), str(it.link_b)) for it in model.loops.closures)
+        self._followers_of_loops = [{k for k, name in enumerate(passive) if name in joints} for joints in between]
         self._follower_turn = np.array([TURN if kinds[name] == 'revolute' else 0.0 for name in passive])
         self.alone = np.ones(m, bool)
         self.constant_G = np.zeros((robot.nv, m))
@@ -252,7 +253,8 @@ class ClosedMechanism:
         for k, position in measured:
             if limits is not None and (fault := limits.fault(k, position)):
                 raise ArgumentError(fault)
-        self._states.accept(found, bool(measured))
+        measures = {k for k, _ in measured}
+        self._states.accept(found, all(not measures.isdisjoint(it) for it in self._followers_of_loops))
         self.measured = found
 
     def measured_at(self, y: np.ndarray, others: tuple[Solution, ...]) -> Solution:

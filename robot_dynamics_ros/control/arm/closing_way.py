@@ -21,6 +21,8 @@ NEAREST = 0.05
 A constraint vanishes at a singular position in proportion to the distance, and where the motion ends, as at a dead
 point, to the square root of it.
 """
+PASSED = 0.5 * NEAREST
+"""Distance from a singular position to which measured states are followed: beyond it the assembly mode is not known."""
 SLOW = 0.3
 """Distance from a singular position, likewise, below which steps are shorter, by the square of the distance."""
 SHRINKS = 0.25

@@ -17,12 +17,12 @@ from robot_dynamics_ros.control.arm.closed_mechanism import (
     FARTHEST,
     LONGEST,
     MOST_STEPS,
-    PASSED,
     STEPS,
     ClosedMechanism,
 )
 from robot_dynamics_ros.control.arm.closing_way import (
     NEAREST,
+    PASSED,
     driven_torque,
     nearest_constraint,
     open_constraint,
@@ -32,8 +32,7 @@ from robot_dynamics_ros.control.arm.closing_way import (
 )
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.following_joints import FollowingJoints
-from robot_dynamics_ros.control.arm.joint_jumps import jumped_joint
-from robot_dynamics_ros.control.arm.mechanism_states import PAUSE
+from robot_dynamics_ros.control.arm.joint_jumps import NOISE, jumped_joint
 from robot_dynamics_ros.control.joints.joint_friction import add_friction
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.described_robot import evaluator_of
@@ -142,7 +141,7 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
         open_constraint: ((constraints,), (closing,)),
         slow_constraint: ((constraints,), (closing,), (closing,)),
         nearest_constraint: ((constraints,), (1,), (closing,)),
-        jumped_joint: (*((m,),) * 8, (1,), (m,), ()),
+        jumped_joint: (*((m,),) * 14, (3,), (1,), (m,), ()),
         driven_torque: ((m, nv), (nv,), (m,)),
     }
     for function, kinds in kinds_of.items():
@@ -177,13 +176,13 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
         inputs='\n'.join(f'    {{{numbers(field)}}},' for field in fields),
         turn=numbers(arithmetic.turn),
         unit=numbers(arithmetic.jump_unit),
+        noise=numbers(NOISE * arithmetic.jump_unit),
         longest_steps=numbers(arithmetic.longest),
         fastest=numbers(arithmetic.fastest),
         units=numbers(arithmetic.units),
         references=numbers(arithmetic.references),
         nearest=number(NEAREST),
         passed=number(PASSED),
-        pause=number(PAUSE),
         distance=number(home.distance),
         closing=closing,
         way=way,

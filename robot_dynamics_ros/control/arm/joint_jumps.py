@@ -1,8 +1,10 @@
-"""Jumps of measured positions, as of an encoder that loses counts: farther than a joint can have moved since then.
+"""Jumps of measured positions, as of an encoder that loses counts: where a joint cannot have moved to.
 
-A joint moves on with its velocity, which changes by at most ``ACCELERATION``, or stops. What it has moved beyond that
-is its offset. One that jumped is refused until it jumps back, so that no offset is left. One that moved farther than
-with its velocity, as after a gap, is refused once: the next state says whether it was a single wrong one.
+For each joint an interval of positions and one of velocities are known, which hold the true ones while accelerations
+are below ``ACCELERATION``, velocities below twice the joint's limit, and positions exact to ``NOISE`` (a set-membership
+observer; Schweppe 1968). A state outside has jumped, by the distance from where the joint would be with its velocity;
+it is refused until the joint jumps back. After lost states the interval is wide: a state inside is refused once, until
+the next one fits to it, too.
 """
 
 import numpy as np
@@ -13,13 +15,24 @@ from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.jit.kinds import Vector
 from robot_dynamics_ros.kernels.choices import select
 
-ROOM = 0.03
-"""Distance from where a joint moves on to, in the units of joints, that is no jump."""
-ACCELERATION = 50.0
-"""Largest acceleration, in the units of joints per s^2: twice that of fast arms."""
-LONGEST, REFRESH = 0.1, 0.02
-"""s: longest time in which states repeat a position while the joint moves on, as of hardware that is read less often,
-and the part of it in which the joint may speed up: one that stands repeats its position, too."""
+NOISE = 0.01
+"""Largest error of a measured position, in the units of joints."""
+ACCELERATION = 25.0
+"""Acceleration of fast arms, in the units of joints per s^2. The interval of velocities has room for more."""
+BACK = 0.03
+"""Distance from where the motion without a jump leads, in the units of joints, that is left after a jump back."""
+WIDE = 0.085
+"""Half of an interval, in the units of joints, above which a jump by 5 degrees in lost states may not be seen."""
+LOST = 2.5
+"""Periods without a state after which states were lost."""
+RESTS = 0.03
+"""s: time after which a position that states repeat is that of a joint at rest. Before, it may be that of hardware that
+is read less often, and says nothing."""
+JITTER = 1.5
+"""Largest error of a stamp, as a multiple of the mean difference from the period."""
+SHORT = 0.02
+"""s: time between two states that counts in their period in any case; a longer one only if it is no pause."""
+SHORTEST, ENDLESS = 1e-6, 1e30
 SECOND = 1e9
 
 
@@ -33,62 +46,95 @@ def turns_of(ahead, turn):
 @compiled(given='y elapsed')
 def jumped_joint(
     turn: Vector, unit: Vector, fastest: Vector,
-    seen: Vector, velocity: Vector, offset: Vector, doubt: Vector, repeated: Vector, period: Vector,
+    seen: Vector, below: Vector, above: Vector, slowest: Vector, quickest: Vector, velocity: Vector,
+    offset: Vector, spread: Vector, doubt: Vector, rest: Vector, stale: Vector, period: Vector, strayed: Vector,
     y: Vector, elapsed: float,
 ) -> int:  # fmt: skip
-    """Return the first joint at y (m; rad, m) that is not where its motion leads, -1 for none.
+    """Return the first joint at y (m; rad, m) that is in doubt, -1 for none.
 
-    All written: ``seen`` (m), the state before, ``elapsed`` s ago; ``velocity`` (m; rad/s, m/s) of the last motion;
-    ``offset`` (m; rad, m) from where a joint moved on to, of one that jumped since then; ``doubt`` (m), -1 where no
-    velocity is known yet, 1 for a joint that moved farther than with its velocity, 2 for one that jumped; for how long
-    states have ``repeated`` the position of a joint (m, s); and the ``period`` (1, s) of states. ``fastest`` (m) are
-    the velocities of the joints; twice as fast ones are noise.
+    All written: ``seen`` (m), the state before, ``elapsed`` s ago; ``below`` and ``above`` (m; rad, m), the interval of
+    positions less ``seen``; ``slowest`` and ``quickest`` (m, per s), that of velocities, and ``velocity`` (m), the most
+    likely one; ``doubt`` (m), -1 after the first state, 1 for a joint that has to be confirmed, 2 for one that jumped;
+    its ``offset`` (m; rad, m) from where it would be without the states in doubt, and ``spread`` (m), how exactly that
+    is known; for how long states repeat a position, ``rest`` (m, s), and did so in motion, ``stale`` (m, s); the
+    ``period`` (3, s) of states, by how much they came in bursts, and how irregularly; how far, in units, the joints can
+    have ``strayed`` (1) from the straight line between both states. ``fastest`` (m) are the velocities of the joints;
+    the ``unit`` of those in no loop is so large that none jumps.
     """
     found = -1
-    # stamps that repeat, or come in bursts, say nothing of the time
-    since = max(elapsed, period[0])
+    # stamps that repeat, or come in bursts, say nothing of the time, and the pause after a burst is shorter
+    since = max(elapsed - period[1], period[0])
+    is_burst = elapsed < 0.25 * period[0]
+    ahead_of_time = min(period[1] + since - elapsed, 5.0 * period[0])
+    period[2] += select(elapsed > 0.0, 0.1 * (min(abs(elapsed - period[0]), period[0]) - period[2]), 0.0)
+    period[1] = select(is_burst, ahead_of_time, 0.9 * max(period[1] - max(elapsed - since, 0.0), 0.0))
+    are_lost = (period[0] > 0.0) & (since > LOST * period[0])
+    strayed[0] = 0.0
     for k in range(y.shape[0]):
         step = y[k] - seen[k]
         step -= turns_of(step, turn[k]) * turn[k]
-        room, time = ROOM * unit[k], since + repeated[k]
-        free = since + min(repeated[k], REFRESH)
-        # the velocity is from before a state that waits for this one
-        gained = 0.5 * ACCELERATION * unit[k] * free * free * select(doubt[k] == 1.0, 4.0, 1.0)
-        ahead = velocity[k] * time
-        # the joint moves on, or stops on the way
-        beyond = step - min(max(step, min(ahead, 0.0)), max(ahead, 0.0))
-        continues = (abs(beyond) <= room + gained) & (abs(step) <= room + 2.0 * fastest[k] * time)
-        # a jump back, if that explains the step better than a motion does
-        left = offset[k] + step
-        moved = left - min(max(left, min(ahead, 0.0)), max(ahead, 0.0))
-        is_back = (abs(moved) <= room) & (abs(left - ahead) < 0.5 * abs(step - ahead))
-        if step == 0.0:
-            repeated[k] = min(repeated[k] + elapsed, LONGEST)
-            doubt[k] = max(doubt[k], 0.0)
-        else:
-            if doubt[k] < 0.0 and abs(step) <= room + 2.0 * fastest[k] * time:
-                doubt[k], velocity[k] = 0.0, step / free
-            elif is_back and not (continues and doubt[k] == 0.0):
-                doubt[k], offset[k] = 0.0, 0.0
-            elif continues and doubt[k] == 0.0 and abs(beyond) > room:
-                doubt[k], offset[k] = 1.0, step - ahead
-            elif continues:
-                if doubt[k] < 2.0:
-                    # the next state may show that this one was wrong
-                    doubt[k], offset[k] = 0.0, step - ahead
-                most = ACCELERATION * unit[k] * time
-                velocity[k] += min(max(step / free - velocity[k], -most), most)
+        repeats = step == 0.0
+        was_at_rest = rest[k] > RESTS
+        rest[k] = select(repeats, min(rest[k] + elapsed, 2.0 * RESTS + elapsed), rest[k])
+        if (not repeats) or rest[k] > RESTS:
+            # since the position before, if states in between have repeated that
+            time = max(since + select(was_at_rest, 0.0, rest[k] - select(repeats, elapsed, 0.0)), SHORTEST)
+            stale[k] = max(0.98 * stale[k], select(repeats | was_at_rest, 0.0, rest[k]))
+            noise = NOISE * unit[k] + abs(velocity[k]) * (min(stale[k], since) + JITTER * period[2])
+            most, fast = ACCELERATION * unit[k] * time, 2.0 * fastest[k]
+            # p + v T - A T^2 / 2 ... p + v T + A T^2 / 2, and no faster than at the velocity limit
+            lower = below[k] + max((slowest[k] - 0.5 * most) * time, -fast * time)
+            upper = above[k] + min((quickest[k] + 0.5 * most) * time, fast * time)
+            slow, quick = max(slowest[k] - most, -fast), min(quickest[k] + most, fast)
+            ahead = min(max(velocity[k] * time, lower), upper)
+            off, half = step - ahead, max(upper - ahead, ahead - lower) + noise
+            fits, left = (step >= lower - noise) & (step <= upper + noise), offset[k] + off
+            is_sure = fits & (not (are_lost & (half > WIDE * unit[k]))) & (abs(off) <= 2.0 * noise + most * time)
+            learns = is_sure
+            if doubt[k] < 0.0:
+                # either of the first two states may be wrong
+                doubt[k], offset[k], spread[k] = select(is_sure, 0.0, 1.0), off, ENDLESS
+                velocity[k] = select(fits, step / time, 0.0)
+            elif doubt[k] == 0.0:
+                doubt[k], offset[k], spread[k] = select(is_sure, 0.0, select(fits, 1.0, 2.0)), off, half
+            elif doubt[k] == 1.0:
+                is_back = (abs(left) <= spread[k]) & (spread[k] <= WIDE * unit[k])
+                if is_sure | is_back:
+                    doubt[k] = 0.0
+                else:
+                    # one of both states is wrong, or none is
+                    spread[k] += select(fits, half, 0.0)
+                    doubt[k], offset[k] = select(abs(left) <= spread[k], 1.0, 2.0), left
+                    velocity[k] = select(fits, step / time, velocity[k])
             else:
-                offset[k] = select(doubt[k] > 0.0, offset[k], 0.0) + step - ahead
-                doubt[k] = 2.0
-            repeated[k] = 0.0
+                # the jump back explains the step better than a motion does
+                is_back = (abs(left) <= max(BACK * unit[k], spread[k])) & (abs(left) < 0.5 * abs(off))
+                learns = fits & (not is_back)
+                if is_back:
+                    doubt[k] = select(spread[k] > WIDE * unit[k], 1.0, 0.0)
+                if is_back or not fits:
+                    offset[k] = left
+            low, high = -noise, noise
+            if learns:
+                low, high = max(lower - step, -noise), min(upper - step, noise)
+                # the mean velocity, from which that at the end differs by A T / 2
+                slow = max(slow, (low + step - above[k]) / time - 0.5 * most)
+                quick = max(slow, min(quick, (high + step - below[k]) / time + 0.5 * most))
+                velocity[k] += min(max(step / time - velocity[k], -most), most)
+            velocity[k] = min(max(velocity[k], slow), quick)
+            below[k], above[k], slowest[k], quickest[k] = low, high, slow, quick
+            # a curve between two points leaves their line by A T^2 / 8
+            away = min(most * time / 8.0, max(0.5 * (fast * time - abs(step)), 0.0)) / unit[k]
+            strayed[0] += away * away
+        if not repeats:
+            rest[k] = 0.0
         if doubt[k] > 0.0 and found < 0:
             found = k
         seen[k] = y[k]
-    gap = min(elapsed, LONGEST)
-    if period[0] > 0.0:
-        gap = period[0] + 0.2 * (min(gap, 10.0 * period[0]) - period[0])
-    period[0] = select(elapsed > 0.0, gap, period[0])
+    strayed[0] = np.sqrt(strayed[0])
+    if elapsed > 0.0:
+        gap = min(elapsed, max(10.0 * period[0], SHORT))
+        period[0] = select(period[0] > 0.0, period[0] + 0.2 * (gap - period[0]), elapsed)
     return found
 
 
@@ -104,15 +150,19 @@ class JointJumps:
     ----------
     begun : bool
         Whether there is a state to compare others with.
+    stamp : int
+        Of the last state, ns; -1 where that is not known.
     elapsed : float
         Time between the last two states, s.
     """
 
     def __init__(self, turn: np.ndarray, unit: np.ndarray, fastest: np.ndarray):
-        self._states, self._period = np.zeros((5, len(turn))), np.zeros(1)
-        self._seen, _, self._offset, self._doubt, _ = self._states
-        self._stamp, self.elapsed, self.begun = 0, 0.0, False
-        states = *self._states, self._period
+        self._states, self._period, self._strayed = np.zeros((11, len(turn))), np.zeros(3), np.zeros(1)
+        self._seen, self._below, self._above, self._slowest, self._quickest = self._states[:5]
+        _, self._offset, _, self._doubt, _, _ = self._states[5:]
+        self._noise, self._fastest = NOISE * unit, 2.0 * fastest
+        self.stamp, self.elapsed, self.begun = -1, 0.0, False
+        states = *self._states, self._period, self._strayed
         self._jumped_joint = bound(jumped_joint, turn, unit, fastest, *states, then=(self._seen, 0.0))
 
     @property
@@ -122,8 +172,18 @@ class JointJumps:
 
     @property
     def doubtful(self) -> bool:
-        """Whether some joint is not where its motion leads."""
+        """Whether some joint is in doubt."""
         return bool((self._doubt > 0.0).any())
+
+    @property
+    def are_zeros(self) -> bool:
+        """Whether all positions of the last state are 0, with which drivers begin."""
+        return not self._seen.any()
+
+    @property
+    def strayed(self) -> float:
+        """How far, in units, the joints can have been from the straight line between the last two states."""
+        return float(self._strayed[0])
 
     def reset(self) -> None:
         """Compare nothing until ``begin``."""
@@ -132,30 +192,31 @@ class JointJumps:
     def begin(self, y: np.ndarray, stamp: int) -> None:
         """Begin with a state y (m; rad, m) of the time ``stamp``, ns."""
         self._states[:] = 0.0
-        self._period[:] = 0.0
-        self._seen[:], self._doubt[:] = y, -1.0
-        self._stamp, self.elapsed, self.begun = stamp, 0.0, True
+        self._period[:] = self._strayed[:] = 0.0
+        self._seen[:], self._below[:], self._above[:] = y, -self._noise, self._noise
+        self._slowest[:], self._quickest[:], self._doubt[:] = -self._fastest, self._fastest, -1.0
+        self.stamp, self.elapsed, self.begun = stamp, 0.0, True
 
     def clock_set_back(self) -> None:
         """Compare the next state as one that comes a period after the last."""
-        self._stamp = -1
+        self.stamp = -1
 
     def continue_from(self, before: 'JointJumps') -> None:
         """Compare with the states that ``before``, of the same joints, has seen."""
-        self._states[:], self._period[:] = before._states, before._period
-        self._stamp, self.begun = before._stamp, before.begun
+        self._states[:], self._period[:], self._strayed[:] = before._states, before._period, before._strayed
+        self.stamp, self.begun = before.stamp, before.begun
 
     def jumped(self, y: np.ndarray, stamp: int) -> int:
-        """Return the first joint of the next state that is not where its motion predicts it, -1 for none."""
-        self.elapsed = 0.0 if self._stamp < 0 else abs(stamp - self._stamp) / SECOND
-        self._stamp = stamp
+        """Return the first joint of the next state that is in doubt, -1 for none; its stamp is not before the last."""
+        self.elapsed = 0.0 if self.stamp < 0 else (stamp - self.stamp) / SECOND
+        self.stamp = stamp
         return self._jumped_joint(y, self.elapsed)
 
     def doubt(self, joint: int) -> str:
         """Return in words how the position of a joint differs from the one that its motion predicts."""
         off = f'{abs(self._offset[joint]):.3g} rad or m'
         if self._doubt[joint] < 2.0:
-            return f'has moved by {off} beyond its motion since the state before: the next one has to confirm that'
+            return f'is {off} from where its motion leads: the next state has to confirm that'
         return (
             f'has jumped by {off}, farther than it can have moved since the state before: check its encoder, then '
             'activate again'

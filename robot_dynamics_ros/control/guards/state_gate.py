@@ -19,13 +19,13 @@ ACCEPTED = Verdict.ACCEPTED
 
 
 class StateGate:
-    """Rejects joint states that are too old, from the future, or older than the last state with a torque.
+    """Rejects joint states that are too old, from the future, or older than the last complete one.
 
     The age limit is configured, or estimated as three times the measured period between stamps, at least 5 ms and at
     most 1 s. Until ``LEARNT`` periods were measured it is 1 s. A pause is a time without a complete state that is
     longer than three periods, or than the age limit where that is less: a raised age limit does not hide it.
     ``now`` is the time at the last reading of the clock, ns. The caller writes ``used``, the stamp (ns) of the last
-    complete state, and ``answered``, the stamp of the last state for which a torque was computed.
+    complete state.
     """
 
     PERIODS = 3
@@ -48,14 +48,13 @@ class StateGate:
         self.now: int | None = None
         self._newest: int | None = None
         self.used: int | None = None
-        self.answered: int | None = None
         self._period: float | None = None
         self._gaps: list[int] = []  # until the period is estimated
         self._jitter = self._age = 0.0
 
     def continue_from(self, before: 'StateGate') -> None:
         """Take over stamps and period from ``before``, the gate of the same states; a configured age limit stays."""
-        self.now, self._newest, self.used, self.answered = before.now, before._newest, before.used, before.answered
+        self.now, self._newest, self.used = before.now, before._newest, before.used
         self._period, self._gaps, self._jitter, self._age = before._period, before._gaps, before._jitter, before._age
         if self._period is not None:
             self._estimate_limit(self._period)
@@ -96,7 +95,7 @@ class StateGate:
             if self._newest is not None:
                 self._update_period(stamp - self._newest)
             self._newest = stamp
-        if self.answered is not None and stamp < self.answered:
+        if self.used is not None and stamp < self.used:
             return Verdict.OUT_OF_ORDER
         age = max(0, now - stamp)
         if age > self._limit:

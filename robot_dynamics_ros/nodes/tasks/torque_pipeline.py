@@ -267,7 +267,7 @@ class TorquePipeline:
         self._fade_in.begin(passing, self._answered, self._sent, self.limiter.last, max(gate.limit, INTERRUPTION))
         if not self._send(self._publish, passing, answered=stamp):
             return self._fall_back(NOT_FINITE)
-        gate.answered, self._answered = stamp, passing
+        self._answered = passing
         self.counts.published += 1
         if (reference := self.law.reference) is not None:
             self._add_error(reference, state.q)

@@ -230,7 +230,7 @@ def test_no_step_passes_a_singular_position(step):
     with pytest.raises(SingularError):
         for k in range(round(1.7 / step)):
             y = np.array([0.8 - k * step])
-            flat.following.measure(y, nothing, k * SECOND)
+            flat.following.measure(y, nothing, k * SECOND // 100)
     assert 0.0 < flat.following.measured.y[0] < 0.2
 
 
@@ -243,7 +243,7 @@ def test_a_start_near_a_singular_position_hides_none(near):
         flat, nothing = ClosedMechanism(robot, ['crank joint']), np.full(2, np.nan)
         with pytest.raises(SingularError):
             for k in range(round((near + 0.3) / step)):
-                flat.measure(flat.home - k * step, nothing, k * SECOND)
+                flat.measure(flat.home - k * step, nothing, k * SECOND // 100)
         assert 0.03 < flat.measured.y[0] < near + 1e-9
 
 
@@ -316,7 +316,6 @@ GAPS = {
     'none': [0.002],
     'a repeated stamp': [0.0, 0.002],
     'lost states': [0.008],
-    'a stamp that goes back': [-0.001, 0.003],
 }
 
 
@@ -336,6 +335,19 @@ def test_an_encoder_that_jumps_is_refused_until_it_is_back(gaps):
     np.testing.assert_array_equal(robot.following.measured.y, home + 0.005)
 
 
+def test_a_state_that_comes_late_is_refused_and_changes_nothing():
+    robot = closed('palletizer')
+    home, along = robot.following.home, np.array([0.0, 1.0, 1.0, 0.0])
+    for k in range(40):
+        if k == 30:
+            with pytest.raises(LoopError, match='the stamp of the state is before that of the last one'):
+                seen(robot, home + along * 0.004 * (k - 12), 0.002 * (k - 12))
+        elif k > 1:
+            followed(robot, home + along * 0.004 * k, 0.002 * k)
+        else:
+            seen(robot, home + along * 0.004 * k, 0.002 * k)
+
+
 def test_an_encoder_that_jumps_while_the_arm_moves_comes_back_to_where_it_has_moved():
     robot = closed('palletizer')
     y, jump = robot.following.home.copy(), np.radians([0.0, 5.0, 0.0, 0.0])
@@ -351,12 +363,13 @@ def test_an_encoder_that_jumps_while_the_arm_moves_comes_back_to_where_it_has_mo
 
 def test_a_jump_counts_no_more_after_an_activation():
     robot = closed('palletizer')
-    seen(robot, robot.following.home, 0.0)
+    for k in range(2):
+        seen(robot, robot.following.home + 0.001 * k, 0.002 * k)
     moved = robot.following.home + 0.3
     with pytest.raises(LoopError, match='has jumped'):
-        seen(robot, moved, 0.002)
+        seen(robot, moved, 0.004)
     robot.following.begin()
-    seen(robot, moved, 0.004)
+    seen(robot, moved, 0.006)
 
 
 def test_an_arm_that_moves_while_states_are_refused_is_accepted_at_once_when_they_are_right():
@@ -414,41 +427,120 @@ def test_an_arm_that_comes_near_a_singular_position_and_leaves_it_is_accepted_ag
     assert 4 < refused < 40 and robot.following.measured.y[0] == 0.1
 
 
-def test_an_arm_that_moved_while_no_states_came_is_followed_from_the_second_state_on():
-    """The first one alone may be wrong."""
+CONFIRMS = r"^loop '.*': joint '.*' is [\d.]+ rad or m from where its motion leads: the next state has to confirm that"
+
+
+def standing(robot: DrivenRobot, home, count: int, period: float = 0.002) -> float:
+    """Let the robot see states of an arm that stands, with noise of encoders; return the last stamp."""
+    random = np.random.default_rng(0)
+    for k in range(count):
+        seen(robot, home + 1e-4 * random.uniform(-1.0, 1.0, len(home)), period * k)
+    return period * (count - 1)
+
+
+@pytest.mark.parametrize('stands', [True, False])
+def test_an_arm_that_moved_while_states_were_lost_is_followed_from_the_second_state_on(stands):
+    """The first one alone may be wrong. An arm that stands repeats its position."""
     robot = closed('palletizer')
     home = robot.following.home
-    seen(robot, home, 0.0)
-    seen(robot, home, 0.002)
-    with pytest.raises(
-        LoopError,
-        match=r'has moved by 0\.3 rad or m beyond its motion since the state before: the next one has to confirm',
-    ):
-        seen(robot, home + 0.3, 0.9)
-    seen(robot, home + 0.301, 0.902)
-    assert robot.following.measured.steps > 0
+    stamp = standing(robot, home, 20)
+    moved = home + np.array([0.0, 0.1, 0.0, 0.0])
+    with pytest.raises(LoopError, match=CONFIRMS):
+        seen(robot, moved, stamp := stamp + 0.1)
+    refused = 0
+    for k in range(1, 100):
+        try:
+            seen(robot, moved if stands else moved + 1e-4 * k, stamp + 0.002 * k)
+        except LoopError:
+            refused += 1
+    assert refused <= 20 and robot.following.measured.y[1] == moved[1] + (0.0 if stands else 1e-4 * 99)
 
 
-def test_one_wrong_state_after_a_gap_has_no_torque_and_right_ones_go_on():
+@pytest.mark.parametrize('gap', [0.012, 0.03, 0.06])
+def test_one_wrong_state_after_a_gap_has_no_torque_and_right_ones_go_on(gap):
     robot = closed('palletizer')
-    home, wrong = robot.following.home, robot.following.home + np.radians([0.0, 5.0, 0.0, 0.0])
-    for gap in (0.012, 0.06, 0.5):
-        robot.following.begin()
-        for k in range(10):
-            seen(robot, home, 0.002 * k)
-        with pytest.raises(LoopError, match=r'has moved|has jumped'):
-            seen(robot, wrong, 0.018 + gap)
-        seen(robot, home, 0.020 + gap)
+    home = robot.following.home
+    stamp = standing(robot, home, 20) + gap
+    with pytest.raises(LoopError, match=f'{CONFIRMS}|has jumped'):
+        seen(robot, home + np.radians([0.0, 5.0, 0.0, 0.0]), stamp)
+    for k in range(1, 4):  # the first of them may be the wrong one
+        with suppress(LoopError):
+            seen(robot, home + 1e-4 * k, stamp + 0.002 * k)
+    followed(robot, home, stamp + 0.008)
+
+
+def test_one_wrong_state_after_a_gap_in_which_the_arm_speeds_up_stops_nothing():
+    for period in (0.001, 0.004, 0.01):
+        for off in (0.05, 0.15, 0.3):
+            robot = closed('palletizer')
+            home, along = robot.following.home, np.array([0.0, 1.0, 1.0, 0.0])
+            standing(robot, home, 30, period)
+            begin, stamp = period * 29, period * 29 + 0.1
+            refused = 0
+            for k in range(12):
+                t = stamp + k * period - begin
+                y = home - along * 0.5 * 10.0 * min(t, 0.1) ** 2 - along * max(t - 0.1, 0.0)
+                try:
+                    seen(robot, y + (off if k == 0 else 0.0) * np.array([0.0, 1.0, 0.0, 0.0]), begin + t)
+                except LoopError:
+                    refused += 1
+            assert refused <= 3
+            np.testing.assert_array_equal(robot.following.measured.y, y)
 
 
 def test_a_jump_is_not_forgiven_after_a_gap_in_which_the_arm_moved_against_it():
     robot = closed('palletizer')
     home, jump = robot.following.home, np.radians([0.0, 5.0, 0.0, 0.0])
-    for k in range(10):
-        seen(robot, home, 0.002 * k)
-    for k, sag in [(10, 0.0), (11, 0.0), (36, 0.05), (37, 0.05), (60, 0.08)]:
+    standing(robot, home, 30)
+    for k, sag in [(30, 0.0), (31, 0.0), (56, 0.05), (57, 0.05), (80, 0.08)]:
         with pytest.raises(LoopError, match='has jumped'):
             seen(robot, home + jump - sag * np.sign(jump), 0.002 * k)
+
+
+def test_a_jump_after_a_stop_in_lost_states_is_refused():
+    """The velocity before them counts no more."""
+    for speed, lost in ((2.0, 0.1), (1.0, 0.1), (1.0, 0.05)):
+        robot, along = closed('palletizer'), np.array([0.0, 1.0, 1.0, 0.0])
+        home = robot.following.home - 0.3 * along
+        for k in range(100):
+            with suppress(LoopError):
+                seen(robot, home + along * speed * 0.001 * k, 0.001 * k)
+        stopped = home + along * speed * (0.1 + 0.5 * lost)
+        for k in range(600):
+            with suppress(LoopError):
+                seen(robot, stopped, 0.1 + lost + 0.001 * k)
+        np.testing.assert_array_equal(robot.following.measured.y, stopped)
+        for k in range(600, 700):
+            with pytest.raises(LoopError, match='has jumped'):
+                seen(robot, stopped - np.radians([0.0, 5.0, 0.0, 0.0]), 0.1 + lost + 0.001 * k)
+
+
+@pytest.mark.parametrize(('degrees', 'count'), [(30.0, 20), (10.0, 6), (5.0, 3)])
+def test_an_encoder_that_runs_away_faster_than_the_joint_is_refused(degrees, count):
+    robot = closed('palletizer')
+    home, published = robot.following.home, 0
+    standing(robot, home, 50, 0.001)
+    for k in range(200):
+        off = np.radians([0.0, degrees, 0.0, 0.0]) * min(1.0, (k + 1) / count)
+        with suppress(LoopError):
+            seen(robot, home + off + 1e-6 * k, 0.05 + 0.001 * k)
+            published += 1
+    # within the noise of encoders, and 5 rad/s
+    assert published <= 3 and robot.following.measured.y[1] < home[1] + 0.06
+
+
+@pytest.mark.parametrize('rate', [25.0, 40.0, 60.0, 125.0, 250.0, 500.0, 1000.0])
+@pytest.mark.parametrize('speed', [0.0, 1.0, -1.0, 2.0])
+def test_jumps_of_five_degrees_are_refused_at_all_rates(rate, speed):
+    robot, along = closed('palletizer'), np.array([0.0, 1.0, 1.0, 0.0])
+    home, period = robot.following.home - 0.2 * np.sign(speed) * along, 1.0 / rate
+    for k in range(int(0.2 * rate) + 6):
+        with suppress(LoopError):
+            seen(robot, home + along * (speed * period + 1e-5) * k, period * k)
+    followed(robot, home + along * (speed * period + 1e-5) * k, period * k)
+    for n in range(k + 1, k + 3):
+        with pytest.raises(LoopError, match='has jumped'):
+            seen(robot, home + along * (speed * period + 1e-5) * n + np.radians([0.0, 5.0, 0.0, 0.0]), period * n)
 
 
 WRONG_STATES = [(0.02, 1.0, 0.0873), (0.05, 1.0, 0.15), (0.01, 2.0, 0.06), (0.004, 2.0, 0.037), (0.001, 1.0, 0.031)]
@@ -466,7 +558,7 @@ def test_one_wrong_state_in_motion_has_no_torque_and_right_ones_go_on(period, sp
                 # against the motion it might be a stop
                 wrong = off if sign > 0.0 else off + speed * period
                 seen(robot, y + sign * wrong * np.array([0.0, 1.0, 0.0, 0.0]), period * k)
-        elif k > 2:
+        elif k > 2 and not (k == 8 and period >= 0.05):  # at 20 Hz a second one says which of both was wrong
             seen(robot, y, period * k)
         else:
             with suppress(LoopError):
@@ -487,10 +579,16 @@ def test_a_jump_of_hardware_that_is_read_less_often_is_not_forgiven(hardware):
 
 
 def test_an_activation_in_motion_is_followed():
-    for period, speed in ((0.05, 1.5), (0.02, 2.4), (0.002, 2.4)):
+    """From the third state on: either of the first two may be wrong."""
+    for period, speed in ((0.04, 1.5), (0.02, 2.4), (0.002, 2.4)):
         robot = closed('palletizer')
         for k in range(10):
-            followed(robot, robot.following.home - np.array([0.0, 1.0, 1.0, 0.0]) * speed * period * k, period * k)
+            y = robot.following.home - np.array([0.0, 1.0, 1.0, 0.0]) * speed * period * k
+            if k > 1:
+                followed(robot, y, period * k)
+            else:
+                with suppress(LoopError):
+                    seen(robot, y, period * k)
 
 
 def test_another_order_of_the_joints_releases_nothing():
@@ -499,12 +597,12 @@ def test_another_order_of_the_joints_releases_nothing():
     after = ClosedMechanism(robot, robot.loops.actuated)
     after.joint_names = after.joint_names[::-1]
     home, nothing = before.following.home, np.full(len(before.followers), np.nan)
-    seen(before, home, 0.0)
+    standing(before, home, 2)
     with pytest.raises(LoopError, match='has jumped'):
-        seen(before, home + np.radians([0.0, 5.0, 0.0, 0.0]), 0.002)
+        seen(before, home + np.radians([0.0, 5.0, 0.0, 0.0]), 0.004)
     after.continue_from(before.following)
     after.begin()
-    for stamp in (4_000_000, 6_000_000):
+    for stamp in (6_000_000, 7_000_000):
         with pytest.raises(SingularError, match=r'this description came while .* activate again'):
             after.measure(after.home, nothing, stamp)
     after.begin()
@@ -541,7 +639,7 @@ def test_after_a_pause_other_joints_or_an_activation_say_that_the_assembly_mode_
     robot = closed('four-bar, revolute')
     home, rocker = robot.following.home, robot.positions(robot.following.home)[2]
     seen(robot, home, 0.0)
-    with pytest.raises(SingularError, match=r'no state was followed for 2\.0 s'):
+    with pytest.raises(SingularError, match='can have been at a singular position in 2 s without states'):
         seen(robot, home, 2.0)
     with pytest.raises(SingularError, match='activate again'):
         seen(robot, home, 2.002, rocker=rocker)
@@ -562,24 +660,64 @@ def test_an_activation_beyond_a_singular_position_is_silent_until_the_next_one()
 def test_a_jump_hides_no_singular_position():
     robot = closed('parallelogram')
     there = np.arange(0.8, -0.4, -0.004)
-    seen(robot, [0.8], 0.0)
+    for k in range(3):
+        seen(robot, [0.8 + 1e-5 * k], 0.002 * k)
     for k, angle in enumerate([*there, *there[::-1]]):
         with pytest.raises((LoopError, SingularError)):
-            seen(robot, [angle + np.radians(5.0)], 0.002 * k)
+            seen(robot, [angle + np.radians(5.0)], 0.006 + 0.002 * k)
     with pytest.raises(SingularError, match='activate again'):
         seen(robot, [0.8], 2.0)
 
 
-def test_a_clock_that_is_set_back_forgets_nothing():
-    robot = closed('palletizer')
-    home = robot.following.home
+def test_after_a_clock_that_is_set_back_other_joints_or_an_activation_say_the_assembly_mode():
+    """How long it stood still is not known."""
+    robot = closed('four-bar, revolute')
+    home, rocker = robot.following.home, robot.positions(robot.following.home)[2]
     for k in range(5):
-        seen(robot, home, 1.0 + 0.002 * k)
+        seen(robot, home + 1e-5 * k, 1.0 + 0.002 * k)
     robot.following.clock_set_back()
     with pytest.raises(LoopError, match='has jumped'):
-        seen(robot, home + np.radians([0.0, 5.0, 0.0, 0.0]), 0.5)
+        seen(robot, home + np.radians(5.0), 0.4)
+    seen(robot, home + 4e-5, 0.402, rocker=rocker)
     robot.following.clock_set_back()
-    seen(robot, home, 0.4)
+    with pytest.raises(SingularError, match='can have been at a singular position while the clock was set back'):
+        seen(robot, home + 4e-5, 0.3)
+    with pytest.raises(SingularError, match='activate again'):
+        seen(robot, home + 4e-5, 0.302, rocker=rocker)
+    robot.following.begin()
+    seen(robot, home, 0.304)
+
+
+def test_states_lost_near_a_singular_position_need_an_activation():
+    """The rocker of the parallelogram may flip at 0, and the crank is back in less than 0.2 s."""
+    for near, lost, passed in ((0.06, 0.2, True), (0.06, 0.004, False), (0.7, 0.1, False)):
+        robot = closed('parallelogram')
+        angles = np.arange(0.8, near, -0.004)
+        for k, angle in enumerate(angles):
+            seen(robot, [angle], 0.002 * k)
+        stamp = 0.002 * (len(angles) - 1) + lost
+        refused = ''
+        for k in range(10):
+            try:
+                seen(robot, [angles[-1] + 0.0001 * k], stamp + 0.002 * k)
+            except (LoopError, SingularError) as error:
+                refused = str(error)
+        assert ('at a singular position' in refused) == passed
+        assert (robot.following.measured.y[0] == angles[-1] + 0.0009) == (not passed)
+
+
+def test_after_a_pause_a_joint_of_each_loop_has_to_fit():
+    """One of another loop says nothing of the loop that may have changed its assembly mode."""
+    robot = closed('palletizer')
+    home = robot.following.home
+    q = dict(zip(robot.robot.joint_names, robot.positions(home), strict=True))
+    loops = {'triangle': q['triangle joint'], 'forearm': q['forearm joint'], 'wrist': q['wrist joint']}
+    seen(robot, home, 0.0)
+    with pytest.raises(SingularError, match='can have been at a singular position in 2 s'):
+        seen(robot, home, 2.0, triangle=loops['triangle'])
+    robot.following.begin()
+    seen(robot, home, 2.002)
+    seen(robot, home, 4.0, **loops)
 
 
 def test_measured_joints_that_fit_are_compared_and_others_refused_with_the_loop():
@@ -637,7 +775,7 @@ def test_turns_of_a_continuous_joint_are_followed():
     robot = closed('palletizer')
     home = robot.following.home.copy()
     for k, tool in enumerate((3.0, 3.14, 3.16 - 2.0 * np.pi, 3.3 - 2.0 * np.pi)):
-        seen(robot, [*home[:3], tool], 0.5 * k)
+        seen(robot, [*home[:3], tool], 0.02 * k)
     assert robot.following.measured.y[3] == pytest.approx(3.3)
     expected = arm('palletizer').gravity_torque([*home[:3], 3.3])
     np.testing.assert_allclose(robot.gravity_torque([*home[:3], 3.3 - 2.0 * np.pi]), expected, rtol=1e-9, atol=1e-9)
