@@ -1,7 +1,7 @@
 """Reading of logs for identification: what is unsuitable is refused by name, rests at the ends are cut."""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -11,8 +11,8 @@ import numpy as np
 from robot_dynamics_ros.control.guards.measured_effort import MEANINGS
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification import Log, LogError, moving
-from robot_dynamics_ros.identification.logs.log import CUTOFF
-from robot_dynamics_ros.identification.logs.log_files import has_accelerations
+from robot_dynamics_ros.identification.logs.csv_files import read_csv
+from robot_dynamics_ros.identification.logs.log import CUTOFF, log_of_table
 from robot_dynamics_ros.identification.logs.motion_plausibility import velocity_findings
 from robot_dynamics_ros.identification.logs.plausibility import check_log
 from robot_dynamics_ros.identification.logs.signals import segments
@@ -30,7 +30,7 @@ REST = 0.5
 
 
 class Source(NamedTuple):
-    """How logs are to be read: names of the joints in bags, topic, meaning of effort and cut-off frequency.
+    """How logs are to be read: names of the joints in them, topic, meaning of effort, cut-off frequency, and columns.
 
     ``effort`` is None where nobody has stated a meaning, ``cutoff`` (Hz) None for 5 Hz of bags and of CSV files without
     accelerations, and none of others.
@@ -41,6 +41,7 @@ class Source(NamedTuple):
     effort: str | None
     cutoff: float | None
     even_times: bool = False
+    columns: Mapping[str, str] = {}
 
     def read(self, path: Path, robot: Robot, say: Callable[[str], None]) -> Log:
         """Return the log of a CSV file or a bag, low-passed.
@@ -51,8 +52,9 @@ class Source(NamedTuple):
         say(f'reading {path}')
         cutoff = self.cutoff
         if path.suffix == '.csv':
-            raw = Log.from_csv(path, robot, self.effort, self.even_times)
-            if not has_accelerations(path):
+            found = read_csv(path, robot.nv, self.joint_names, self.columns)
+            raw = log_of_table(path, found, self.effort, self.even_times)
+            if 'qdd' not in found:
                 say('accelerations are derivatives: the file has none')
                 cutoff = cutoff or CUTOFF
         else:
@@ -61,7 +63,8 @@ class Source(NamedTuple):
             cutoff = cutoff or CUTOFF
         for j, name in enumerate(robot.joint_names):
             if not np.ptp(raw.tau[:, j]):
-                raise LogError(f'{path}: no effort: that of joint {name!r} is {raw.tau[0, j]:.4g} in all samples')
+                text = f'{path}: no effort: that of joint {name!r} is {raw.tau[0, j]:.4g} in all samples'
+                raise LogError(f'{text}; {_without(robot, j)}')
         _check_positions(path, raw, robot)
         smooth = raw if cutoff is None else raw.low_pass(cutoff)
         _check_meaning(path, raw, smooth, robot, self.effort, say)
@@ -107,8 +110,15 @@ def _check_motion(where: str, log: Log, robot: Robot) -> None:
         if reach < RANGE or speed < SPEED:
             raise LogError(
                 f'{where}: not excited: joint {name!r} moves by {reach:.3g} rad, at {speed:.3g} rad/s or slower; '
-                f'move all joints by {RANGE:g} rad and faster than {SPEED:g} rad/s, or identify a part of the robot'
+                f'move all joints by {RANGE:g} rad and faster than {SPEED:g} rad/s, or {_without(robot, j)}'
             )
+
+
+def _without(robot: Robot, j: int) -> str:
+    """Return how to identify a robot without its joint ``j``, such as a finger."""
+    name, parent = robot.joint_names[j], int(robot.model.arrays.parent[j + 1])
+    end = f', or end the arm before it by --tip-link {robot.link_names[parent]}' if parent else ''
+    return f'hold a finger by --lock {name}:POSITION{end}'
 
 
 def _without_rest(log: Log, say: Callable[[str], None]) -> Log:

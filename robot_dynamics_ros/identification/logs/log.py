@@ -1,7 +1,7 @@
 """``Log``: a measured motion with the torques of the joints, from arrays, a CSV file or a rosbag2."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.guards.effort_check import EffortCheck
 from robot_dynamics_ros.control.guards.measured_effort import MEANINGS, MeasuredEffort, Verdict
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.identification.logs import log_files, signals
+from robot_dynamics_ros.identification.logs import csv_files, log_files, signals
 from robot_dynamics_ros.robot import Robot
 
 CUTOFF = 5.0
@@ -25,6 +25,8 @@ EDGE = 4
 """Samples at either end of a segment that a derivative cuts: the effect of the end has decayed to a hundredth there."""
 PAUSE = 10.0
 """Gap between logs that are joined, s."""
+EFFORTS = {'i': ('current',), 'tau': ('torque', 'torque_without_gravity'), 'effort': MEANINGS}
+"""Meanings that efforts in the columns of a CSV file may have."""
 PERIOD = 0.02
 """Time between the samples that are looked at for a standstill, s."""
 
@@ -81,24 +83,34 @@ class Log:
 
     @classmethod
     def from_csv(
-        cls, path: str | Path, robot: Robot | int, effort: str | None = None, even_times: bool = False
+        cls,
+        path: str | Path,
+        robot: Robot | int | Sequence[str],
+        effort: str | None = None,
+        even_times: bool = False,
+        columns: Mapping[str, str] | None = None,
     ) -> 'Log':
         """Return the log of a CSV file, unfiltered.
 
         Its columns are t_s, q<k>_rad, qd<k>_rad_s, qdd<k>_rad_s2, and either i<k>_mA or tau<k>_Nm, for joints k = 1..n
-        in joint order; T<k>_degC may be there. Others are ignored. Accelerations, and velocities too, that are no
-        columns are derivatives, as those of ``from_bag``: ``low_pass`` the log then.
+        in joint order; T<k>_degC may be there. Others are ignored, and so are rows without a value of a joint.
+        Accelerations, and velocities too, that are no columns are derivatives, as those of ``from_bag``: ``low_pass``
+        the log then. Values are separated by commas, semicolons, tabs or spaces.
 
         Parameters
         ----------
         path : str or Path
             The file.
-        robot : Robot or int
-            The robot, or its number of joints.
+        robot : Robot, int or sequence of str
+            The robot, its number of joints, or the names of its joints in the file.
         effort : {'torque', 'current', 'torque_without_gravity'}, optional
-            What efforts are. Default: 'current' with columns i<k>_mA, 'torque' with tau<k>_Nm.
+            What efforts are. Default: 'current' with columns i<k>_mA, else 'torque'.
         even_times : bool
             Replace times in bursts, such as those of reception, by evenly spaced ones; gaps stay.
+        columns : mapping of str to str, optional
+            Names of columns by 'time', 'position', 'velocity', 'acceleration', 'effort' (N m, or A) and 'temperature',
+            as far as they are other ones. ``{joint}`` in them is the name of a joint, ``{index}`` its number, from 0 or
+            1 on as in the file. 'time_unit' is 's', 'ms', 'us' or 'ns'.
 
         Returns
         -------
@@ -110,16 +122,14 @@ class Log:
         LogError
             Naming the file with line and column, times in bursts, or too few samples in a row for derivatives.
         ArgumentError
-            For an ``effort`` that the columns are not.
+            For an ``effort`` that the columns are not, and for ``columns`` that name none.
         """
-        found = log_files.read_csv(Path(path), robot if isinstance(robot, int) else robot.nv)
-        meanings = [meaning for meaning in MEANINGS if (meaning == 'current') == ('i' in found)]
-        effort = validation.choice(f'effort of {path}', meanings[0] if effort is None else effort, meanings)
-        tau = found['i' if 'i' in found else 'tau']
-        t = log_files.checked_times(Path(path), found['t'], even_times)
-        zeros = np.zeros_like(tau)
-        log = cls(t, found['q'], found.get('qd', zeros), found.get('qdd', zeros), tau, found.get('T'), effort)
-        return log if 'qdd' in found else _with_derivatives(Path(path), log, 'qd' not in found)
+        if isinstance(robot, Robot):
+            n, names = robot.nv, robot.joint_names
+        else:
+            n, names = (robot, ()) if isinstance(robot, int) else (len(robot), tuple(robot))
+        found = csv_files.read_csv(Path(path), n, names, columns or {})
+        return log_of_table(Path(path), found, effort, even_times)
 
     @classmethod
     def from_bag(
@@ -336,6 +346,17 @@ class Log:
     def _signals(self) -> list[str]:
         """Return the names of the fields with a row for each sample."""
         return ['q', 'qd', 'qdd', 'tau', *(['temperature'] if self.temperature is not None else [])]
+
+
+def log_of_table(path: Path, found: Mapping[str, np.ndarray], effort: str | None, even_times: bool) -> Log:
+    """Return the log of what ``read_csv`` has found in a file; arguments and errors as of ``Log.from_csv``."""
+    (column,) = found.keys() & EFFORTS
+    meanings, tau = EFFORTS[column], found[column]
+    effort = validation.choice(f'effort of {path}', meanings[0] if effort is None else effort, meanings)
+    t = log_files.checked_times(path, found['t'], even_times)
+    zeros = np.zeros_like(tau)
+    log = Log(t, found['q'], found.get('qd', zeros), found.get('qdd', zeros), tau, found.get('T'), effort)
+    return log if 'qdd' in found else _with_derivatives(path, log, 'qd' not in found)
 
 
 def _with_derivatives(path: Path, log: Log, velocities: bool) -> Log:

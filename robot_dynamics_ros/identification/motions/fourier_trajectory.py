@@ -8,7 +8,7 @@ from scipy.linalg import null_space
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.trajectories.motion_profiles import fourier_basis
-from robot_dynamics_ros.identification.logs.log_files import column_names
+from robot_dynamics_ros.identification.logs.csv_files import column_names
 
 DENSITY = 200
 """Samples of a period for each harmonic where limits are checked."""
