@@ -14,6 +14,7 @@ NAMES = {
     'logs.log': ('Log',),
     'logs.log_files': ('LogError',),
     'parameter_estimation': ('Identification', 'cross_validate', 'identify'),
+    'parameter_table': ('IdentifiedParameter',),
     'payload': ('identify_payload',),
     'logs.plausibility': ('check_log',),
     'prediction': ('Validation', 'validate'),

@@ -15,6 +15,7 @@ from robot_dynamics_ros.identification.logs.log import Log
 from robot_dynamics_ros.identification.logs.log_findings import log_findings
 from robot_dynamics_ros.identification.model_selection import OPTIONAL, WEIGHTS, last_pass, with_terms_that_pay
 from robot_dynamics_ros.identification.motor_coupling import with_couplings_found
+from robot_dynamics_ros.identification.parameter_table import IdentifiedParameter, identified_parameters
 from robot_dynamics_ros.identification.prediction import Validation, predicted_torque, validate
 from robot_dynamics_ros.model.base_parameters import BaseParameters
 from robot_dynamics_ros.model.model import Finding
@@ -47,6 +48,7 @@ class Identification:
     viscous_per_degree: np.ndarray  # (n,) N m s/rad per degree above the mean of the log; 0 without 'temperature'
     independent_samples: np.ndarray  # (n,) number of samples over the correlation time of the residual
     left_out: dict[str, tuple[str, ...]]  # joints without a term of friction, which does not pay on held-out blocks
+    parameters: tuple[IdentifiedParameter, ...]  # base parameters, rotors, friction, torque constants
 
 
 def identify(
@@ -148,6 +150,7 @@ def identify(
         viscous_per_degree=per_degree,
         independent_samples=last.state.used.sum(axis=0) / last.state.times,
         left_out=_left_out(robot, names, terms),
+        parameters=tuple(identified_parameters(problem, terms, found, last, base)),
     )
 
 

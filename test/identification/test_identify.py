@@ -62,6 +62,10 @@ def test_least_squares_has_deviations_of_what_it_determines():
     # inertias about the axes of joints 1 and 2 count together with rotors, and only their sums are determined
     assert base.independent[~known].tolist() == [9, 19]
     assert 0.6 < np.sqrt(np.mean(np.square(errors))) < 1.6
+    untold = [(it.of, it.name) for it in found.parameters if not it.is_told]
+    # and the rotors of these sums
+    assert untold[:2] == [(link, 'J_zz') for link in ARM.link_names[1:3]]
+    assert untold[2:] == [(joint, 'rotor inertia') for joint in ARM.joint_names[:2]]
 
 
 def test_correlated_noise_counts_as_fewer_samples():
@@ -73,6 +77,21 @@ def test_correlated_noise_counts_as_fewer_samples():
     )
     # a value that is held for k samples has a correlation time of k
     assert many.mean() > 0.8 * len(log) and len(log) / 20 < few.mean() < len(log) / 5
+
+
+def test_parameters_are_listed_with_deviations_and_what_they_are_tied_to(identified):
+    listed = [it for it in identified.parameters if it.of in ARM.link_names]
+    base = ARM.base_parameters(1e-4)
+    assert [it.identified for it in listed] == pytest.approx(identified.base_parameters.tolist(), rel=1e-9)
+    assert [it.standard_deviation for it in listed] == identified.standard_deviation.tolist()
+    described = (base.regrouping @ ARM.inertial_parameters).tolist()
+    assert [it.described for it in listed] == pytest.approx(described, rel=1e-9, abs=1e-12)
+    # both turn with the first joint alone
+    assert listed[0].tied_to == ARM.joint_names[0] and not any(it.tied_to for it in listed[3:])
+    of_joints = {(it.of, it.name): it for it in identified.parameters}
+    viscous = of_joints[ARM.joint_names[3], 'viscous friction']
+    assert viscous.identified == identified.robot.friction.viscous[3] and viscous.unit == 'N m s/rad'
+    assert viscous.standard_deviation == identified.friction_deviation['viscous'][3] and viscous.is_told
 
 
 def test_another_motion_is_predicted(identified):
@@ -111,6 +130,8 @@ def test_what_a_log_does_not_excite_stays_at_the_prior():
     assert found.robot.inertial_parameters[:10] == pytest.approx(ARM.inertial_parameters[:10], rel=1e-3, abs=1e-3)
     unexcited = [it.where for it in found.findings if 'not excited' in it.message]
     assert unexcited == [f'joint {name!r}' for name in ARM.joint_names[:5]]
+    told = {it.of for it in found.parameters if it.is_told and it.of in ARM.joint_names}
+    assert told == set(ARM.joint_names[5:])
 
 
 def test_rotor_spins_are_part_of_the_model():
@@ -200,7 +221,7 @@ def after_a_rest(log):
 
 
 DIFFICULT = {
-    'late': (late, ' ms late: identify from log.without_delay(0.0'),
+    'late': (late, ' ms: identify from log.without_delay(0.0'),
     'short': (lambda log: log[: len(log) // 2], 'the arm is in motion for 10.0 s: 15 s or more'),
     'at rest': (after_a_rest, 'the arm stands still for 7.0 s'),
     'reversed': (lambda log: replace(log, tau=-log.tau), 'its sign may be reversed'),
