@@ -76,10 +76,10 @@ def test_where_little_is_measured_there_is_no_delay():
 def test_identify_says_that_torques_are_late_and_finds_rotors_without_the_delay():
     log = logs.log(SMOOTH, 5, delay=0.02)
     found = identify(SMOOTH, log)
-    (finding,) = (it for it in found.findings if ' ms late' in it.message)
-    assert 'torques are about 20 ms late: identify from log.without_delay(0.0' in finding.message
+    (finding,) = (it for it in found.findings if 'lag the motion' in it.message)
+    assert 'torques lag the motion by 20 ms: identify from log.without_delay(0.0' in finding.message
     again = identify(SMOOTH, log.without_delay(delay_of_torques(SMOOTH, log)))
-    assert not any(' late' in it.message for it in again.findings)
+    assert not any('the motion by' in it.message for it in again.findings)
     rotors = np.array(logs.ROTORS)
     assert np.abs(again.robot.rotor_inertia[2:] / rotors[2:] - 1.0).max() < 0.15
     # the parameters hide the delay: joints fit well, and rotors do not

@@ -79,10 +79,10 @@ def _of_time(log: Log) -> Iterator[str]:
 
 
 def _of_delay(robot: Robot, log: Log) -> Iterator[str]:
-    """Yield that torques are late or early; a part of the delay is hidden in the parameters found."""
+    """Yield that torques lag or lead the motion; a part of the delay is hidden in the parameters found."""
     delay = delay_of_torques(robot, log)
     if abs(delay) > DELAY:
-        text = f'torques are about {abs(delay) * 1e3:.0f} ms {"late" if delay > 0.0 else "early"}'
+        text = f'torques {"lag" if delay > 0.0 else "lead"} the motion by {abs(delay) * 1e3:.0f} ms'
         yield f'{text}: identify from log.without_delay({delay:.4f}) and look again'
 
 
