@@ -7,6 +7,7 @@ from pathlib import Path
 
 from robot_dynamics_ros.control.arm.driven_code import write_driven_c
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
+from robot_dynamics_ros.control.arm.mimic_joints import with_followers
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.compiled_code import PROGRAMS, Program
@@ -69,6 +70,31 @@ def add_robot_options(parser: argparse.ArgumentParser, gravity: str = '--gravity
         metavar=('X', 'Y', 'Z'),
         help='gravity in the base frame, m/s^2 (default: that of an MJCF or YAML file, else (0, 0, -9.81) in the root)',
     )
+
+
+def add_lock_option(parser: argparse.ArgumentParser) -> None:
+    """Add the argument with joints to lock, which ``locked_of`` reads."""
+    parser.add_argument(
+        '--lock',
+        action='append',
+        default=[],
+        metavar='JOINT:POSITION',
+        help="joint to lock at a position (rad, m), such as a gripper's; what mimics it is locked, too; repeat it",
+    )
+
+
+def locked_of(options) -> dict[str, float]:
+    """Return the position (rad, m) of each joint to lock, and of what mimics it."""
+    positions: dict[str, float] = {}
+    for entry in options.lock:
+        joint, _, text = entry.rpartition(':')
+        try:
+            positions[joint.strip()] = float(text)
+        except ValueError:
+            raise ArgumentError(f'--lock: expected JOINT:POSITION, got {entry!r:.80}') from None
+    if not positions:
+        return {}
+    return with_followers(Robot.from_description(options.robot, 'couple', options.loops).loops.couplings, positions)
 
 
 def robot_of(options, mimic: str = 'ignore', locked: Mapping[str, float] | None = None) -> Robot:

@@ -9,7 +9,6 @@ from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
 from robot_dynamics_ros.codegen.c.library import library_source
 from robot_dynamics_ros.control.arm.driven_code import driven_library, write_driven_c
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
-from robot_dynamics_ros.control.arm.mimic_joints import with_followers
 from robot_dynamics_ros.control.laws.gain_limits import check_stated
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import IMPEDANCE
 from robot_dynamics_ros.control.laws.impedance.frame_law_code import impedance_code, operational_space_code
@@ -26,7 +25,7 @@ from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.export.c_export import check_replaceable, write_files
 from robot_dynamics_ros.robot.export.c_library_export import controller_library
 from robot_dynamics_ros.tools.controller_package import ControllerPackage, checked_name
-from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
+from robot_dynamics_ros.tools.export_c import add_lock_option, add_robot_options, locked_of, robot_of
 
 LARGEST_RATE = 100_000
 LAWS = IMPEDANCE, OPERATIONAL_SPACE
@@ -38,13 +37,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog='robot_dynamics_export_controller', description=__doc__)
     add_robot_options(parser)
     parser.add_argument('folder', type=Path, help='folder of the package; it is created if it does not exist')
-    parser.add_argument(
-        '--lock',
-        action='append',
-        default=[],
-        metavar='JOINT:POSITION',
-        help="joint to lock at a position (rad, m), such as a gripper's; what mimics it is locked, too; repeat it",
-    )
+    add_lock_option(parser)
     parser.add_argument('--preset', choices=sorted(PRESETS), help='kind of robot: what it compensates itself')
     parser.add_argument('--rate', type=int, default=1000, help='of the controllers, Hz (default: 1000)')
     parser.add_argument(
@@ -162,17 +155,7 @@ def _check_arm(options, stated: StatedParameters) -> None:
 
 def commanded_robot(options) -> Robot | DrivenRobot:
     """Return the robot that the options describe, with locked joints and what mimics them, in its driven joints."""
-    positions: dict[str, float] = {}
-    for entry in options.lock:
-        joint, _, text = entry.rpartition(':')
-        try:
-            positions[joint.strip()] = float(text)
-        except ValueError:
-            raise ArgumentError(f'--lock: expected JOINT:POSITION, got {entry!r:.80}') from None
-    if positions:
-        couplings = Robot.from_description(options.robot, 'couple', options.loops).loops.couplings
-        positions = with_followers(couplings, positions)
-    return in_driven_joints(robot_of(options, 'couple', positions))
+    return in_driven_joints(robot_of(options, 'couple', locked_of(options)))
 
 
 if __name__ == '__main__':

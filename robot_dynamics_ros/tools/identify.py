@@ -14,8 +14,9 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.guards.measured_effort import MEANINGS
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.formats.yaml_files.actuator_export import actuators_of
+from robot_dynamics_ros.identification.logs.csv_files import EXAMPLE, KEYS, columns_of
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
+from robot_dynamics_ros.tools.export_c import add_lock_option, add_robot_options, locked_of, robot_of
 from robot_dynamics_ros.tools.figures.figure_page import write_page
 from robot_dynamics_ros.tools.needed_packages import check_packages
 
@@ -49,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the options."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     add_robot_options(parser, '--gravity-vector')
+    add_lock_option(parser)
     parser.add_argument('log', type=Path, nargs='+', help='rosbag2 with joint states, or CSV file')
     parser.add_argument(
         '--validate', type=Path, nargs='+', metavar='LOG', help='logs of another motion, which judge the result'
@@ -88,7 +90,15 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument('--topic', default='/joint_states', help='topic of the joint states (default: %(default)s)')
     parser.add_argument(
-        '--joints', nargs='+', metavar='NAME', help='names in the bags of the joints of the robot, in its order'
+        '--columns',
+        nargs='+',
+        default=[],
+        metavar='NAME=COLUMN',
+        help=f'columns of CSV files of other tools, for instance {EXAMPLE}; {{index}} is the number of a joint from 0 '
+        f'or 1 on, {{joint}} its name; names are {", ".join(KEYS)} (s, ms, us or ns)',
+    )
+    parser.add_argument(
+        '--joints', nargs='+', metavar='NAME', help='names in the logs of the joints of the robot, in its order'
     )
     parser.add_argument(
         '--force', action='store_true', help='identify from an implausible log, and write what explains nothing'
@@ -104,12 +114,15 @@ def run(options) -> None:
     from robot_dynamics_ros.tools.identify_log import Source, check, read_all  # noqa: PLC0415  (needs SciPy)
 
     output = validation.output_folder('--output', options.output)
-    robot = robot_of(options)
+    robot = robot_of(options, locked=locked_of(options))
     groups = [paths for paths in (options.log, options.validate) if paths]
-    if options.joints and all(path.suffix == '.csv' for paths in groups for path in paths):
-        raise ArgumentError('--joints: names in bags; the columns of a CSV file are in the order of the joints')
+    are_csv, columns = [path.suffix == '.csv' for paths in groups for path in paths], columns_of(options.columns)
+    if options.joints and all(are_csv) and not any('{joint}' in it for it in columns.values()):
+        raise ArgumentError('--joints: names in bags, or in CSV files with {joint} in --columns')
+    if columns and not any(are_csv):
+        raise ArgumentError('--columns: no log is a CSV file')
     names = options.joints or robot.joint_names
-    source = Source(names, options.topic, options.effort, options.cutoff, options.even_times)
+    source = Source(names, options.topic, options.effort, options.cutoff, options.even_times, columns)
     logs = [read_all(source, paths, robot, options.standing, say) for paths in groups]
     findings = [
         check(paths, log, robot, options.standing, options.force) for paths, log in zip(groups, logs, strict=True)

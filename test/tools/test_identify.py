@@ -89,7 +89,12 @@ def test_what_explains_nothing_is_not_written_unless_by_force(tmp_path, capsys, 
     assert not list(out.iterdir()) and 'no motion explains its effort' in capsys.readouterr().out
     monkeypatch.setattr(identify, '_by_motion', lambda *_: reports[0])
     identify.main([*words, '--force'])
-    assert sorted(it.name for it in out.iterdir()) == ['actuators.yaml', 'index.html', 'robot.urdf', 'robot.yaml']
+    assert sorted(it.name for it in out.iterdir()) == [
+        'actuators.yaml',
+        'index.html',
+        'robot.urdf',
+        'robot.yaml',
+    ]
 
 
 def test_standing_poses_become_gravity_torques(tmp_path, capsys):
@@ -116,6 +121,8 @@ def test_standing_poses_become_gravity_torques(tmp_path, capsys):
 def test_what_does_not_suit_ends_with_the_reason(logs, tmp_path):
     bag, other = logs
     log = motion(TRUE, duration=8.0, rate=50.0)
+    tau = log.tau * (np.arange(6) < 5)
+    fixed = bag_of(tmp_path / 'fixed', replace(log, tau=tau)[:150], TRUE.joint_names)
     millis = csv_of(tmp_path / 'millis.csv', replace(log, tau=1e3 * log.tau))
     bursts = csv_of(
         tmp_path / 'bursts.csv', replace(log, t=0.4 * np.floor(log.t**2 / 8.0 / 0.4) + 1e-4 * np.arange(400))
@@ -127,7 +134,13 @@ def test_what_does_not_suit_ends_with_the_reason(logs, tmp_path):
         (['aubo_i5', str(bag), '--joints', 'one'], "joint 'one' is missing"),
         (['aubo_i5', str(other), '--cutoff', '40'], 'cutoff: expected at least'),
         (['aubo_i5', str(other), '--gravity'], 'log: the arm never stands still'),
-        (['aubo_i5', str(millis), '--joints', 'one'], '--joints: names in bags'),
+        (['aubo_i5', str(millis), '--joints', 'one'], '--joints: names in bags, or in CSV files with {joint}'),
+        (['aubo_i5', str(bag), '--columns', 'time=t'], '--columns: no log is a CSV file'),
+        (['aubo_i5', str(millis), '--columns', 'time=t'], "column 't' is missing: expected t, q1_rad .. q6_rad, "),
+        (['aubo_i5', str(bag), '--lock', 'wrist3_joint'], "--lock: expected JOINT:POSITION, got 'wrist3_joint'"),
+        (['aubo_i5', str(fixed)], '--lock wrist3_joint:POSITION, or end the arm before it by --tip-link wrist2_Link'),
+        (['aubo_i5', str(fixed), '--lock', 'wrist3_joint:0.1'], 'too short: the arm moves'),
+        (['aubo_i5', str(fixed), '--tip-link', 'wrist2_Link'], 'too short: the arm moves'),
         (['aubo_i5', str(millis)], 'millis.csv: implausible'),
         (['aubo_i5', str(bursts)], 'or read the log with even_times (--even-times)'),
         (['aubo_i5', str(bursts), '--even-times'], 'bursts.csv: stamps: at '),
