@@ -7,6 +7,7 @@ standing still in some 20 poses, and only what gravity compensation needs is ide
 import argparse
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,14 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument('log', type=Path, nargs='+', help='rosbag2 with joint states, or CSV file')
     parser.add_argument(
         '--validate', type=Path, nargs='+', metavar='LOG', help='logs of another motion, which judge the result'
+    )
+    parser.add_argument(
+        '--compare',
+        type=Path,
+        nargs=2,
+        metavar='RESULT',
+        help='folders of two results, which are compared in place of an identification: parameters that differ, and '
+        'torque errors on the log',
     )
     parser.add_argument(
         '--gravity',
@@ -112,7 +121,10 @@ def parser() -> argparse.ArgumentParser:
 def run(options) -> None:
     """Read and check the logs, identify, judge, and write the files."""
     from robot_dynamics_ros.tools.identify_log import Source, check, read_all  # noqa: PLC0415  (needs SciPy)
+    from robot_dynamics_ros.tools.identify_parameters import FILE, parameter_text, parameter_yaml  # noqa: PLC0415
 
+    if options.compare and (options.validate or options.standing):
+        raise ArgumentError('--compare: results of motions are compared on log; leave --validate and --gravity out')
     output = validation.output_folder('--output', options.output)
     robot = robot_of(options, locked=locked_of(options))
     groups = [paths for paths in (options.log, options.validate) if paths]
@@ -127,6 +139,9 @@ def run(options) -> None:
     findings = [
         check(paths, log, robot, options.standing, options.force) for paths, log in zip(groups, logs, strict=True)
     ]
+    if options.compare:
+        print(f'\n{_compared(options.compare, robot, *logs)}')
+        return
     output.mkdir(parents=True, exist_ok=True)
     settings = {name: getattr(options, name) for name in SETTINGS if getattr(options, name) is not None}
     report = _by_standing(robot, *logs) if options.standing else _by_motion(robot, settings, *logs)
@@ -142,10 +157,14 @@ def run(options) -> None:
         'robot.yaml': report.robot.to_yaml(),
         'actuators.yaml': actuators_of(report.robot.model),
     }
+    tables = report.text
+    if report.parameters:
+        files[FILE] = parameter_yaml(report.parameters)
+        tables = f'{tables}\n\n{parameter_text(report.parameters)}'
     for name, text in files.items():
         (options.output / name).write_text(text, encoding='utf-8')
     title = ', '.join(path.name for path in options.log)
-    write_page(options.output / 'index.html', f'{robot.name}: {title}', report.figures, report.text)
+    write_page(options.output / 'index.html', f'{robot.name}: {title}', report.figures, tables)
     say(f'written to {options.output}: index.html, {", ".join(files)}')
 
 
@@ -156,16 +175,12 @@ def _by_motion(robot: Robot, settings: dict, log: 'Log', other: 'Log | None' = N
     """
     from robot_dynamics_ros.identification import (  # noqa: PLC0415
         cross_validate,
-        delay_of_torques,
         identify,
         validate,
     )
     from robot_dynamics_ros.tools.identify_report import motion_report  # noqa: PLC0415
 
-    delay = delay_of_torques(robot, log)
-    if abs(delay) >= DELAY:
-        log, other = log.without_delay(delay), other and other.without_delay(delay)
-        say(f'shifting efforts by {1e3 * delay:.1f} ms, so much later than the motion they are')
+    log, other = _without_delay(robot, log, other)
     say(f'identifying, {settings["method"]}')
     found = identify(robot, log, **settings)
     say('cross-validating: five identifications, each without a block of the log that judges it')
@@ -180,6 +195,25 @@ def _by_motion(robot: Robot, settings: dict, log: 'Log', other: 'Log | None' = N
             'identified, other log': validate(found.robot, other),
         }
     return motion_report(found, judged)
+
+
+def _without_delay(robot: Robot, log: 'Log', other: 'Log | None' = None) -> tuple['Log', 'Log | None']:
+    """Return logs without the delay of the efforts in the first one, where it counts."""
+    from robot_dynamics_ros.identification import delay_of_torques  # noqa: PLC0415  (needs SciPy)
+
+    delay = delay_of_torques(robot, log)
+    if abs(delay) < DELAY:
+        return log, other
+    say(f'efforts {"lag" if delay > 0.0 else "lead"} the motion by {1e3 * abs(delay):.1f} ms; shifting them')
+    return log.without_delay(delay), other and other.without_delay(delay)
+
+
+def _compared(folders: Sequence[Path], robot: Robot, log: 'Log') -> str:
+    """Return tables that compare the results in two folders."""
+    from robot_dynamics_ros.tools.identify_comparison import Result, comparison_text  # noqa: PLC0415  (needs SciPy)
+
+    one, other = (Result.read(it, robot.joint_names) for it in folders)
+    return comparison_text(one, other, _without_delay(robot, log)[0])
 
 
 def _by_standing(robot: Robot, log: 'Log', other: 'Log | None' = None) -> 'Report':

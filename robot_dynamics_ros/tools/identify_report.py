@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.identification import Log, StandingPoses
+from robot_dynamics_ros.identification import IdentifiedParameter, Log, StandingPoses
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.figures.figures import PALETTE, Axis, Curve, Figure, joint_curves
+from robot_dynamics_ros.tools.identify_parameters import untold_sentences
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.identification import GravityIdentification, Identification, Validation
@@ -22,12 +23,16 @@ WIDTH = 26
 
 
 class Report(NamedTuple):
-    """The identified robot, a table as text, figures, and the joints of whose torque the result explains nothing."""
+    """The identified robot, a table as text, figures, and the joints of whose torque the result explains nothing.
+
+    ``parameters`` are those of a motion; standing poses have none.
+    """
 
     robot: Robot
     text: str
     figures: list[Figure]
     unexplained: Sequence[str]
+    parameters: Sequence[IdentifiedParameter] = ()
 
     def with_findings(self, findings: Iterable[Finding]) -> 'Report':
         """Return the report with findings on the logs in its text, as far as it has not said so."""
@@ -47,11 +52,12 @@ def motion_report(found: 'Identification', judged: Mapping[str, 'Validation']) -
     """
     robot = found.robot
     lines = [
-        _joint_table(robot, judged),
+        joint_table(robot, judged),
         '',
         f'{len(found.base_parameters)} base parameters; condition number {found.condition_number:.3g}',
         f'largest standard deviation: {found.standard_deviation.max():.3g} kg, kg m or kg m^2',
         *_left_out_lines(found.left_out),
+        *untold_sentences(found.parameters),
         *_finding_lines(found.findings),
     ]
     figures = []
@@ -73,7 +79,7 @@ def motion_report(found: 'Identification', judged: Mapping[str, 'Validation']) -
     of_result += [~(each.r2 <= 0.0) for title, each in judged.items() if not title.startswith('described')]
     explained = np.all(of_result, axis=0)
     unexplained = [name for name, it in zip(robot.joint_names, explained, strict=True) if not it]
-    return Report(robot, '\n'.join(lines), figures, unexplained)
+    return Report(robot, '\n'.join(lines), figures, unexplained, found.parameters)
 
 
 def standing_report(described: Robot, found: 'GravityIdentification', log: Log, other: Log | None) -> Report:
@@ -116,8 +122,8 @@ def _static_torque(robot: Robot, found: 'GravityIdentification', poses: Standing
     return robot.gravity_torque(poses.q) + poses.direction * found.static_friction
 
 
-def _joint_table(robot: Robot, judged: Mapping[str, 'Validation']) -> str:
-    """Return R2 and RMS of each joint, two columns for each robot and log; RMS also in % of the effort limit."""
+def joint_table(robot: Robot, judged: Mapping[str, 'Validation']) -> str:
+    """Return a table: R2 and RMS of each joint for each robot and log; RMS also in % of the effort limit."""
     names = robot.joint_names
     width = max(map(len, names))
     lines = [' ' * width + ''.join(f'{title:>{WIDTH}}' for title in judged)]

@@ -8,10 +8,12 @@ from support.logs.motion_logs import bag_of, csv_of, motion, standing
 
 import numpy as np
 import pytest
+import yaml
 
 from robot_dynamics_ros import Robot, identification
 from robot_dynamics_ros.identification import gravity_poses, validate
 from robot_dynamics_ros.tools import identify
+from robot_dynamics_ros.tools.identify_parameters import read_parameters
 
 TRUE = Robot.named('aubo_i5')
 DELAY = 0.012
@@ -37,7 +39,7 @@ def test_a_bag_becomes_a_better_robot(logs, tmp_path, capsys):
     identify.main(['aubo_i5_lecture', str(bag), '--validate', str(other), '--output', str(out)])
     printed = capsys.readouterr().out
     assert re.search(r'cut a rest of [23]\.\d s at the start', printed) and 'cross-validating' in printed
-    shifts = [float(found) for found in re.findall(r'shifting efforts by (-?[\d.]+) ms', printed)]
+    shifts = [float(found) for found in re.findall(r'lag the motion by ([\d.]+) ms; shifting them', printed)]
     # less than 1 ms is not corrected
     assert shifts[-1] == pytest.approx(1e3 * DELAY, abs=2.0)
     for name in TRUE.joint_names:
@@ -56,6 +58,39 @@ def test_a_bag_becomes_a_better_robot(logs, tmp_path, capsys):
     for part in ('<pre>', 'identified, other log', 'shoulder_joint', 'Spectrum of the residual', 'base parameters'):
         assert part in page and (part == '<pre>' or part in printed or part.startswith('Spectrum'))
     assert len(re.findall(r'id="torque_\d', page)) == 12 and len(re.findall(r'id="spectrum', page)) == 2
+    assert 'no torque depends on mass, ' in printed and 'coulomb friction' in page and 'kg m^2' in page
+    read = read_parameters(out / 'parameters.yaml')
+    viscous = read['wrist1_joint', 'viscous friction']
+    assert viscous.identified == pytest.approx(robot.friction.viscous[3], rel=1e-5)
+    assert 0.0 < viscous.standard_deviation < 0.5 and 'mass of foreArm_Link' in read['upperArm_Link', 'm c_x'].sum_with
+    compared(out, other, tmp_path, capsys)
+
+
+def compared(result, log, folder, capsys):
+    """A result is compared with one in which the friction of a joint is another one."""
+    changed = folder / 'changed'
+    changed.mkdir()
+    robot = Robot.from_yaml(result / 'robot.yaml')
+    viscous = robot.friction.viscous * np.where(np.arange(6) == 3, 2.0, 1.0)
+    (changed / 'robot.yaml').write_text(robot.with_friction(viscous=viscous).to_yaml())
+    entries = yaml.safe_load((result / 'parameters.yaml').read_text())
+    (entry,) = (it for it in entries if (it['of'], it['parameter']) == ('wrist1_joint', 'viscous friction'))
+    entry['identified'] *= 2.0
+    (changed / 'parameters.yaml').write_text(yaml.safe_dump(entries))
+    words = ['aubo_i5_lecture', str(log), '--compare', str(result), str(changed)]
+    identify.main(words)
+    printed = capsys.readouterr().out
+    assert f'1 of {len(entries)} parameters differ' in printed
+    assert re.search(r'^wrist1_joint, viscous friction +N m s/rad .* \+- ', printed, re.M)
+    rms = [list(map(float, re.findall(r'0\.\d{4} +([\d.]+)', line))) for line in printed.splitlines()[-6:]]
+    assert rms[3][1] > 3.0 * rms[3][0] and rms[2][0] == rms[2][1]
+    (changed / 'parameters.yaml').write_text('[{of: a}]')
+    for more, reason in (
+        (['--gravity'], 'leave --validate and --gravity out'),
+        ([], r'parameters.yaml: \[0\]: parameter'),
+    ):
+        with pytest.raises(SystemExit, match=reason):
+            identify.main([*words, *more])
 
 
 def test_several_logs_with_chosen_terms_of_friction(tmp_path, capsys):
@@ -92,6 +127,7 @@ def test_what_explains_nothing_is_not_written_unless_by_force(tmp_path, capsys, 
     assert sorted(it.name for it in out.iterdir()) == [
         'actuators.yaml',
         'index.html',
+        'parameters.yaml',
         'robot.urdf',
         'robot.yaml',
     ]
