@@ -48,6 +48,8 @@ UR10E = [  # of each link, about its origin: J (xx, xy, xz, yy, yz, zz), m c, m;
         0.22217,
     ],
 ]
+UR10E_GAINS = np.array([10.0, 10.6956, 8.4566, 9.0029, 9.48, 10.1232])
+"""Torque constants, N m/A."""
 UR10E_FRICTION = [  # of each joint: viscous, Coulomb, offset
     [21.256, 12.5484, 0.196128],
     [20.2209, 13.2656, -0.753542],
@@ -143,18 +145,18 @@ def gaz(log: Log) -> np.ndarray:
     return panda().with_inertial_parameters(rows).inverse_dynamics(log.q, log.qd, log.qdd) + friction
 
 
+def ur10e_log(folder: Path, name: str, rows: slice) -> Log:
+    """Return a log of the UR10e, with the currents times the gains that they have found by a known payload."""
+    table = np.loadtxt(found(folder, name), delimiter=',', max_rows=rows.stop)[rows.start :]
+    t, q, qd, current = table[:, 0] - table[0, 0], table[:, 1:7], table[:, 7:13], table[:, 13:19]
+    return Log(t, q, qd, differentiate(t, qd), UR10E_GAINS * current).low_pass(10.0)
+
+
 def ur10e(folder: Path) -> PublicLog:
     """UR10e, 29 s, judged by another motion, point to point; shamilmamedov/dynamic_calibration."""
     robot = Robot.from_urdf(found(folder, 'ur10e.urdf'))
-    gains = np.array([10.0, 10.6956, 8.4566, 9.0029, 9.48, 10.1232])
-
-    def read(name: str, rows: slice) -> Log:
-        table = np.loadtxt(found(folder, name), delimiter=',')[rows]
-        t, q, qd, current = table[:, 0] - table[0, 0], table[:, 1:7], table[:, 7:13], table[:, 13:19]
-        return Log(t, q, qd, differentiate(t, qd), gains * current).low_pass(10.0)
-
-    training = read('ur-20_02_10-30sec_12harm.csv', slice(634, 3510))  # the rows that they use
-    judging = read('ur-20_01_17-ptp_10_points.csv', slice(699, 4200))
+    training = ur10e_log(folder, 'ur-20_02_10-30sec_12harm.csv', slice(634, 3510))  # the rows that they use
+    judging = ur10e_log(folder, 'ur-20_01_17-ptp_10_points.csv', slice(699, 4200))
     published = np.array(UR10E)[:, [9, 6, 7, 8, 0, 1, 2, 3, 4, 5]]
     theirs = robot.with_inertial_parameters(published).with_rotor_inertia([0.0, 3.7434, 0.0, 0.0708, 0.2342, 0.4365])
     viscous, coulomb, offset = np.array(UR10E_FRICTION).T.copy()

@@ -33,7 +33,7 @@ def run_with(results, monkeypatch, instruction_set, *scripts):
 def test_every_script_is_run(results):
     questions = {path.stem for path in BENCHMARK.glob('*.py') if 'def main' in path.read_text()}
     # these ask for descriptions or logs; their figures are in doc/
-    given = {'adaptive_control', 'any_arm', 'external_torque', 'identification', 'public_logs'}
+    given = {'adaptive_control', 'any_arm', 'external_torque', 'identification', 'public_logs', 'public_payload'}
     # parts of others, and one for a workspace with ros2_control
     others = {'results', 'batch_client', 'echo_node', 'large_request', 'ros2_control'}
     assert questions - given - others == set(results.SCRIPTS)
