@@ -31,8 +31,8 @@ SMALLEST = 1e-6
 """Coefficient in a sum of parameters that is rounding, as a share of the largest one."""
 HALF = 0.5
 """Share of the prior's variance from which on the prior decides."""
-TIED = -0.95
-"""Correlation from which on the log tells hardly more than the sum of a parameter and a rotor inertia."""
+TIED = -0.9
+"""Correlation from which on the log tells the sum of a parameter and a rotor inertia better than either."""
 
 
 class IdentifiedParameter(NamedTuple):
@@ -46,7 +46,7 @@ class IdentifiedParameter(NamedTuple):
     standard_deviation: float  # infinite: not determined
     left: float  # share of the prior's variance that the log leaves; 1: it tells nothing
     others: tuple[tuple[float, str, str], ...] = ()  # coefficient, link and name of what a sum has in addition
-    tied_to: str = ''  # joint whose rotor inertia the log hardly tells from this parameter
+    tied_to: str = ''  # joint with whose rotor inertia the log tells the sum better than either
 
     @property
     def is_told(self) -> bool:
@@ -143,7 +143,7 @@ class _Table(NamedTuple):
         return self.last.fit.hessian - self.last.whole.normal_equations(self.last.weights)[0]
 
     def _rotor_tied_to(self, row: np.ndarray) -> str:
-        """Return the joint whose rotor inertia the log does not tell from a base parameter; '' for none."""
+        """Return the joint with whose rotor inertia the log tells the sum of a base parameter better; '' for none."""
         fit = self.last.fit
         rotors = len(fit.links) + np.arange(len(fit.own)) * fit.own.shape[1]
         C = fit.covariance

@@ -47,14 +47,16 @@ def parameter_text(parameters: Sequence[IdentifiedParameter]) -> str:
 
 def untold_sentences(parameters: Sequence[IdentifiedParameter]) -> Iterator[str]:
     """Yield what the log says nothing about: combinations, rotor inertias in sums, and what no torque depends on."""
+    untold: dict[tuple[str, ...], list[str]] = {}
     for of, group in itertools.groupby(parameters, lambda it: it.of):
-        names = [f'{it.name}{" + ..." if it.others else ""}' for it in group if not it.is_told]
-        if names:
-            yield f'the log says little about {", ".join(names)} of {of}: the description decides'
+        if names := tuple(f'{it.name}{" + ..." if it.others else ""}' for it in group if not it.is_told):
+            untold.setdefault(names, []).append(of)
+    for names, owners in untold.items():
+        yield f'the log says little about {", ".join(names)} of {", ".join(owners)}: the description decides'
     for it in parameters:
         if it.tied_to:
             text = f'of {it.name} of {it.of} and the rotor inertia of {it.tied_to}'
-            yield f'{text} the log hardly tells more than the sum'
+            yield f'{text} the log tells the sum better than either'
     seen = {(it.of, it.name) for it in parameters} | {term[1:] for it in parameters for term in it.others}
     links = dict.fromkeys(link for link, name in seen if name in INERTIAL)
     order = [it.of for it in parameters if it.of in links]
@@ -93,7 +95,7 @@ def _entry(it: IdentifiedParameter) -> dict:
         'parameter': it.name,
         'unit': it.unit,
         **{name: float(f'{value:.6g}') if np.isfinite(value) else None for name, value in numbers.items()},
-        'told_by': f'{told}, best in a sum with the rotor inertia of {it.tied_to}' if it.tied_to else told,
+        'told_by': f'{told}, better in a sum with the rotor inertia of {it.tied_to}' if it.tied_to else told,
         **({'sum_with': {f'{name} of {link}': float(f'{c:.6g}') for c, link, name in it.others}} if it.others else {}),
     }
 
