@@ -134,6 +134,10 @@ BAD_TABLES = {
     'time goes back': (changed(20, 't_s', 5.05), 'line 22: time does not increase'),
     'time stands still': (changed(20, 't_s', 5.19), 'line 22: time does not increase'),
     'column missing': (without('qdd1_rad_s2'), "line 1: column 'qdd1_rad_s2'"),
+    'velocities missing': (
+        lambda header, rows: [without(name)(header, rows) for name in ('qd1_rad_s', 'qd2_rad_s')],
+        "line 1: column 'qd1_rad_s' is missing",
+    ),
     'joint missing': (without('q2_rad'), "line 1: column 'q2_rad'"),
     'column twice': (twice, "line 1: column 'q1_rad' occurs twice"),
     'unknown joint': (with_joint_7, "line 1: column 'q7_rad' is of an unknown joint"),
