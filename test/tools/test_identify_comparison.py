@@ -56,7 +56,10 @@ def test_parameters_that_are_no_comparable_sums_are_refused():
         comparison_text(result('a'), other, LOG)
 
 
-def test_a_result_of_another_robot_is_refused(tmp_path):
+def test_a_folder_without_a_result_and_a_result_of_another_robot_are_refused(tmp_path):
     (tmp_path / 'robot.yaml').write_text(ROBOT.to_yaml())
+    with pytest.raises(ArgumentError, match=r' has no parameters\.yaml; expected the folder of a result'):
+        Result.read(tmp_path, ROBOT.joint_names)
+    (tmp_path / 'parameters.yaml').write_text('[]')
     with pytest.raises(ArgumentError, match=r'has the joints shoulder_joint, .*, the one that is stated one'):
         Result.read(tmp_path, ['one'])
