@@ -11,6 +11,7 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.consistent import consistent_prior
 from robot_dynamics_ros.identification.logs.log import Log
 from robot_dynamics_ros.identification.logs.log_findings import unit_findings
+from robot_dynamics_ros.identification.parameter_table import IdentifiedParameter, left_of_links, link_parameters
 from robot_dynamics_ros.identification.regression import Prior, Regression
 from robot_dynamics_ros.identification.standing_poses import StandingPoses
 from robot_dynamics_ros.model.base_parameters import BaseParameters, base_parameters_of_regressors
@@ -48,6 +49,7 @@ class GravityIdentification(NamedTuple):
     rms: np.ndarray  # (n,) N m, N                of measured minus predicted torque
     condition_number: float  # of the base regressor, its columns of length 1
     findings: tuple[Finding, ...]
+    parameters: tuple[IdentifiedParameter, ...]  # base parameters, static friction
 
 
 def identify_gravity(robot: Robot, poses, torque_scale: bool = False, known_load=None) -> GravityIdentification:
@@ -96,7 +98,8 @@ def identify_gravity(robot: Robot, poses, torque_scale: bool = False, known_load
         scale = 1.0 + own[:, 1]
         columns = np.stack([scale * direction, torque_scale * predicted], axis=2)
         values = measured - scale * known + torque_scale * own[:, 1] * predicted
-        fit = Regression.of(scale[:, None] * Y, columns, values).consistent_fit(noise**-2.0, prior)
+        regression, weights = Regression.of(scale[:, None] * Y, columns, values), noise**-2.0
+        fit = regression.consistent_fit(weights, prior)
         # half the way: with full steps scales and masses, whose product is known well, alternate
         share = 0.5 if torque_scale and predicted.any() else 1.0
         links, own = links + share * (fit.links - links), own + share * (fit.own - own)
@@ -108,7 +111,21 @@ def identify_gravity(robot: Robot, poses, torque_scale: bool = False, known_load
     found = robot.with_inertial_parameters(links), regrouping, regrouping @ links, fit.deviations_of(regrouping)
     others = own[:, 0], deviations[:, 0], 1.0 + own[:, 1], deviations[:, 1] * torque_scale
     findings = tuple(_findings(robot, direction, measured, gravity + known))
-    return GravityIdentification(*found, *others, np.sqrt((error**2).mean(axis=0)), condition, findings)
+    left = left_of_links(fit, regrouping, regression.normal_equations(weights)[0])
+    listed = [
+        *link_parameters(robot, base, fit, found[3], left, [''] * len(left)),
+        *_static_friction(robot, own[:, 0], deviations[:, 0]),
+    ]
+    rms = np.sqrt((error**2).mean(axis=0))
+    return GravityIdentification(*found, *others, rms, condition, findings, tuple(listed))
+
+
+def _static_friction(robot: Robot, found: np.ndarray, deviations: np.ndarray) -> Iterator[IdentifiedParameter]:
+    """Yield the static friction of the joints beside the Coulomb friction that is described; no prior decides it."""
+    for j, joint in enumerate(robot.joint_names):
+        unit = 'N' if robot.model.joint_kinds[j] == 'prismatic' else 'N m'
+        numbers = float(robot.friction.coulomb[j]), float(found[j]), float(deviations[j])
+        yield IdentifiedParameter(joint, 'static friction', unit, *numbers, left=0.0)
 
 
 def _excitation(robot: Robot, q: np.ndarray, Y: np.ndarray) -> tuple[BaseParameters, float]:

@@ -4,12 +4,13 @@ With the precisions H of the log and P of the prior, a combination c of paramete
 log and c' (H + P)^-1 c with it. Where most of the first is left, the prior decides.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from robot_dynamics_ros.identification.iterated_fit import Pass, TorqueProblem
+from robot_dynamics_ros.identification.regression import Fit
 from robot_dynamics_ros.model.base_parameters import BaseParameters
 from robot_dynamics_ros.robot import Robot
 
@@ -78,23 +79,13 @@ class _Table(NamedTuple):
     def of_links(self) -> Iterator[IdentifiedParameter]:
         """Yield the base parameters."""
         rows, fit = self.base.regrouping, self.last.fit
-        described = rows @ self.problem.robot.inertial_parameters.ravel()
-        deviations, left = self.last.covariant_fit().deviations_of(rows), self._left_of_links()
-        for k, column in enumerate(self.base.independent):
-            link, place = divmod(int(column), 10)
-            others = np.flatnonzero(np.abs(rows[k]) > SMALLEST * np.abs(rows[k]).max())
-            others = others[others != column]
-            yield IdentifiedParameter(
-                self.found.link_names[link + 1],
-                INERTIAL[place],
-                INERTIAL_UNITS[place],
-                float(described[k]),
-                float(rows[k] @ fit.links),
-                float(deviations[k]),
-                float(left[k]),
-                tuple((float(rows[k, it]), *self._name(int(it))) for it in others),
-                self._rotor_tied_to(rows[k]),
-            )
+        if self.problem.method == 'consistent':
+            left = left_of_links(fit, rows, self._log_precision())
+        else:
+            left = np.isinf(fit.deviations_of(rows)).astype(float)
+        deviations = self.last.covariant_fit().deviations_of(rows)
+        tied = [self._rotor_tied_to(row) for row in rows]
+        return link_parameters(self.problem.robot, self.base, fit, deviations, left, tied)
 
     def of_joints(self) -> Iterator[IdentifiedParameter]:
         """Yield rotor inertia, friction and torque constant of each joint."""
@@ -118,29 +109,18 @@ class _Table(NamedTuple):
                 unit = 'N/A' if units else 'N m/A'
                 yield IdentifiedParameter(joint, 'torque constant', unit, *numbers, float(left[j, -1]))
 
-    def _left_of_links(self) -> np.ndarray:
-        """Return the share of the prior's variance that is left of each base parameter, (b,)."""
-        rows, fit = self.base.regrouping, self.last.fit
-        if self.problem.method != 'consistent':
-            return np.isinf(fit.deviations_of(rows)).astype(float)
-        P = self._prior_precision()
-        before = np.zeros(len(rows))
-        for start in range(0, rows.shape[1], 10):
-            link = slice(start, start + 10)
-            before += (rows[:, link] @ np.linalg.inv(P[link, link]) * rows[:, link]).sum(axis=1)
-        return fit.deviations_of(rows) ** 2 / before
-
     def _left_of_joints(self) -> np.ndarray:
         """Return the share of the prior's variance that is left of each parameter of the joints, (n, k)."""
         fit = self.last.fit
         deviations = fit.deviations()[1]
         if self.problem.method != 'consistent':
             return np.isinf(deviations).astype(float)
-        return deviations**2 * np.diag(self._prior_precision())[len(fit.links) :].reshape(deviations.shape)
+        prior = np.diag(fit.hessian - self._log_precision())[len(fit.links) :]
+        return deviations**2 * prior.reshape(deviations.shape)
 
-    def _prior_precision(self) -> np.ndarray:
-        """Return the precision of the prior, (p, p): the Hessian of the objective without that of the log."""
-        return self.last.fit.hessian - self.last.whole.normal_equations(self.last.weights)[0]
+    def _log_precision(self) -> np.ndarray:
+        """Return the precision of the log, (p, p)."""
+        return self.last.whole.normal_equations(self.last.weights)[0]
 
     def _rotor_tied_to(self, row: np.ndarray) -> str:
         """Return the joint with whose rotor inertia the log tells the sum of a base parameter better; '' for none."""
@@ -153,7 +133,42 @@ class _Table(NamedTuple):
         j = int(correlations.argmin())
         return self.found.joint_names[j] if correlations[j] < TIED else ''
 
-    def _name(self, column: int) -> tuple[str, str]:
-        """Return link and name of an inertial parameter."""
-        link, place = divmod(column, 10)
-        return self.found.link_names[link + 1], INERTIAL[place]
+
+def link_parameters(
+    robot: Robot, base: BaseParameters, fit: Fit, deviations: np.ndarray, left: np.ndarray, tied_to: Sequence[str]
+) -> Iterator[IdentifiedParameter]:
+    """Yield the base parameters of a fit beside those of the ``robot`` as described.
+
+    ``deviations`` (b,), what is ``left`` of the prior's variances (b,), and the joints that they are ``tied_to`` are
+    those of the base parameters.
+    """
+    for k, (column, row) in enumerate(zip(base.independent, base.regrouping, strict=True)):
+        others = np.flatnonzero(np.abs(row) > SMALLEST * np.abs(row).max())
+        yield IdentifiedParameter(
+            *_named(robot, int(column)),
+            INERTIAL_UNITS[column % 10],
+            float(row @ robot.inertial_parameters),
+            float(row @ fit.links),
+            float(deviations[k]),
+            float(left[k]),
+            tuple((float(row[it]), *_named(robot, int(it))) for it in others if it != column),
+            tied_to[k],
+        )
+
+
+def left_of_links(fit: Fit, rows: np.ndarray, log: np.ndarray) -> np.ndarray:
+    """Return the share of the prior's variance that is left of combinations ``rows`` (b, 10 links), (b,).
+
+    ``log`` (p, p) is the precision of the log in a fit with a prior of each link.
+    """
+    P, before = fit.hessian - log, np.zeros(len(rows))
+    for start in range(0, rows.shape[1], 10):
+        link = slice(start, start + 10)
+        before += (rows[:, link] @ np.linalg.inv(P[link, link]) * rows[:, link]).sum(axis=1)
+    return fit.deviations_of(rows) ** 2 / before
+
+
+def _named(robot: Robot, column: int) -> tuple[str, str]:
+    """Return link and name of an inertial parameter."""
+    link, place = divmod(column, 10)
+    return robot.link_names[link + 1], INERTIAL[place]

@@ -124,7 +124,7 @@ def run(options) -> None:
     from robot_dynamics_ros.tools.identify_parameters import FILE, parameter_text, parameter_yaml  # noqa: PLC0415
 
     if options.compare and (options.validate or options.standing):
-        raise ArgumentError('--compare: results of motions are compared on log; leave --validate and --gravity out')
+        raise ArgumentError('--compare: results are compared on a motion; leave --validate and --gravity out')
     output = validation.output_folder('--output', options.output)
     robot = robot_of(options, locked=locked_of(options))
     groups = [paths for paths in (options.log, options.validate) if paths]
@@ -156,14 +156,12 @@ def run(options) -> None:
         'robot.urdf': report.robot.to_urdf(),
         'robot.yaml': report.robot.to_yaml(),
         'actuators.yaml': actuators_of(report.robot.model),
+        FILE: parameter_yaml(report.parameters),
     }
-    tables = report.text
-    if report.parameters:
-        files[FILE] = parameter_yaml(report.parameters)
-        tables = f'{tables}\n\n{parameter_text(report.parameters)}'
     for name, text in files.items():
         (options.output / name).write_text(text, encoding='utf-8')
     title = ', '.join(path.name for path in options.log)
+    tables = f'{report.text}\n\n{parameter_text(report.parameters)}'
     write_page(options.output / 'index.html', f'{robot.name}: {title}', report.figures, tables)
     say(f'written to {options.output}: index.html, {", ".join(files)}')
 

@@ -31,7 +31,7 @@ class Result(NamedTuple):
     def read(cls, folder: Path, joint_names: Sequence[str]) -> 'Result':
         """Return the result in a folder; ArgumentError for a folder without one, and for a robot with other joints."""
         if missing := [it for it in ('robot.yaml', FILE) if not (folder / it).is_file()]:
-            expected = 'the folder of a result that was identified from a motion'
+            expected = 'the folder of a result of this command'
             raise ArgumentError(f'--compare: {folder} has no {" and no ".join(missing)}; expected {expected}')
         robot = Robot.from_yaml(folder / 'robot.yaml')
         if tuple(robot.joint_names) != tuple(joint_names):

@@ -46,7 +46,7 @@ def parameter_text(parameters: Sequence[IdentifiedParameter]) -> str:
 
 
 def untold_sentences(parameters: Sequence[IdentifiedParameter]) -> Iterator[str]:
-    """Yield what the log says nothing about: combinations, rotor inertias in sums, and what no torque depends on."""
+    """Yield which parameters the description decides, and which ones the log tells in a sum with a rotor inertia."""
     untold: dict[tuple[str, ...], list[str]] = {}
     for of, group in itertools.groupby(parameters, lambda it: it.of):
         if names := tuple(f'{it.name}{" + ..." if it.others else ""}' for it in group if not it.is_told):
@@ -57,6 +57,10 @@ def untold_sentences(parameters: Sequence[IdentifiedParameter]) -> Iterator[str]
         if it.tied_to:
             text = f'of {it.name} of {it.of} and the rotor inertia of {it.tied_to}'
             yield f'{text} the log tells the sum better than either'
+
+
+def unseen_sentences(parameters: Sequence[IdentifiedParameter]) -> Iterator[str]:
+    """Yield which parameters of links have no effect on any torque of a motion, alone or in a sum."""
     seen = {(it.of, it.name) for it in parameters} | {term[1:] for it in parameters for term in it.others}
     links = dict.fromkeys(link for link, name in seen if name in INERTIAL)
     order = [it.of for it in parameters if it.of in links]

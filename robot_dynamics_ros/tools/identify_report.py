@@ -9,7 +9,7 @@ from robot_dynamics_ros.identification import IdentifiedParameter, Log, Standing
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.figures.figures import PALETTE, Axis, Curve, Figure, joint_curves
-from robot_dynamics_ros.tools.identify_parameters import untold_sentences
+from robot_dynamics_ros.tools.identify_parameters import unseen_sentences, untold_sentences
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.identification import GravityIdentification, Identification, Validation
@@ -23,16 +23,16 @@ WIDTH = 26
 
 
 class Report(NamedTuple):
-    """The identified robot, a table as text, figures, and the joints of whose torque the result explains nothing.
+    """The identified robot, a table as text, figures, unexplained joints, and parameters.
 
-    ``parameters`` are those of a motion; standing poses have none.
+    Of the torque of an unexplained joint the result explains nothing.
     """
 
     robot: Robot
     text: str
     figures: list[Figure]
     unexplained: Sequence[str]
-    parameters: Sequence[IdentifiedParameter] = ()
+    parameters: Sequence[IdentifiedParameter]
 
     def with_findings(self, findings: Iterable[Finding]) -> 'Report':
         """Return the report with findings on the logs in its text, as far as it has not said so."""
@@ -58,6 +58,7 @@ def motion_report(found: 'Identification', judged: Mapping[str, 'Validation']) -
         f'largest standard deviation: {found.standard_deviation.max():.3g} kg, kg m or kg m^2',
         *_left_out_lines(found.left_out),
         *untold_sentences(found.parameters),
+        *unseen_sentences(found.parameters),
         *_finding_lines(found.findings),
     ]
     figures = []
@@ -98,6 +99,7 @@ def standing_report(described: Robot, found: 'GravityIdentification', log: Log, 
         '',
         f'{len(poses[""].q)} poses, {len(found.base_parameters)} base parameters of gravity; '
         f'condition number {found.condition_number:.3g}',
+        *untold_sentences(found.parameters),
         *_finding_lines(found.findings),
     ]
     figures = []
@@ -114,7 +116,7 @@ def standing_report(described: Robot, found: 'GravityIdentification', log: Log, 
             figures.append(Figure(f'poses_{j + 1}{_stem(suffix)}', f'{name}{suffix}', Axis('pose', ''), TORQUE, curves))
     # joints without gravity have friction alone: all are judged together
     explains = (errors[0] ** 2).sum() < poses[''].tau.var(axis=0).sum()
-    return Report(robot, '\n'.join(lines), figures, () if explains else robot.joint_names)
+    return Report(robot, '\n'.join(lines), figures, () if explains else robot.joint_names, found.parameters)
 
 
 def _static_torque(robot: Robot, found: 'GravityIdentification', poses: StandingPoses) -> np.ndarray:

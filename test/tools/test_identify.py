@@ -152,6 +152,13 @@ def test_standing_poses_become_gravity_torques(tmp_path, capsys):
     error = np.abs(robot.gravity_torque(q) - true).max(axis=0) / np.abs(true).max(axis=0).clip(1.0)
     assert (error < 0.03).all()
     assert 'id="poses_6_other_log"' in (tmp_path / 'out' / 'index.html').read_text()
+    read = read_parameters(tmp_path / 'out' / 'parameters.yaml')
+    friction = read['upperArm_joint', 'static friction']
+    assert friction.identified == pytest.approx(TRUE.friction.coulomb[1], rel=0.05)
+    lumped = read['upperArm_Link', 'm c_x']
+    assert lumped.sum_with['mass of foreArm_Link'] == pytest.approx(0.408) and lumped.standard_deviation < 0.1
+    # of six joints, and ten base parameters of gravity
+    assert len(read) == 6 + 10 and 'static friction' in (tmp_path / 'out' / 'index.html').read_text()
 
 
 def test_what_does_not_suit_ends_with_the_reason(logs, tmp_path):
