@@ -139,13 +139,14 @@ class MotionView:
     def _add_switches(self, with_torque: bool) -> None:
         """Add check boxes for lines, payloads and torques."""
         scene = self.scene
-        scene.arrows.visible = with_torque
+        for arrow in scene.arrows:
+            arrow.visible = with_torque
         switches = [('lines between links', [scene.lines])]
         if scene.payloads:
             mass = sum(payload.mass for payload in self._robot.payloads.values())
             switches.append((f'payload, {mass:.4g} kg', scene.payloads))
         if with_torque:
-            switches.append((f'torques, up to {self._peaks()}', [scene.arrows]))
+            switches.append((f'torques, up to {self._peaks()}', scene.arrows))
         for label, nodes in switches:
             box = self._server.gui.add_checkbox(label, nodes[0].visible)
 

@@ -62,7 +62,7 @@ def test_links_are_where_the_robot_says(shown, moment, q):
 def test_arrows_lie_along_the_joint_axes_in_proportion_to_the_torques(shown):
     shown.show(T[1])
     arrows = shown.scene.arrows
-    starts, ends = np.moveaxis(np.asarray(arrows.points, float), 1, 0)
+    starts, ends = np.moveaxis(np.array([arrow.points[0] for arrow in arrows], float), 1, 0)
     for k, link in enumerate(ARM.link_names[1:]):
         axis = ARM.jacobian(Q[1], link)[:3, k]
         along = (ends - starts)[k]
@@ -70,7 +70,20 @@ def test_arrows_lie_along_the_joint_axes_in_proportion_to_the_torques(shown):
         length = 0.4 * shown.scene.size * TAU[1, k] / np.abs(TAU).max()
         assert along == pytest.approx(length * axis, abs=1e-6)
     colours = joint_colours(ARM.joint_names).values()
-    assert ['#' + bytes(row).hex() for row in arrows.colors] == list(colours)
+    assert ['#' + bytes(arrow.colors.ravel().tolist()).hex() for arrow in arrows] == list(colours)
+
+
+def test_a_small_torque_has_a_small_arrow_and_none_has_none():
+    robot = small_robots.mixed()
+    with MotionView(robot, [0.0], np.zeros((1, 3)), [[10.0, 0.1, 0.0]]) as view:
+        size = view.scene.size
+        long, short, none = view.scene.arrows
+        assert long.head_length == pytest.approx(0.06 * size)
+        assert np.linalg.norm(np.diff(long.points[0], axis=0)) == pytest.approx(0.4 * size)
+        length = np.linalg.norm(np.diff(short.points[0], axis=0))
+        assert length == pytest.approx(0.004 * size, rel=1e-4) and short.head_length == pytest.approx(0.002 * size)
+        assert short.head_radius == pytest.approx(0.001 * size) and short.shaft_radius == pytest.approx(0.0004 * size)
+        assert none.head_length == none.head_radius == none.shaft_radius == 0.0
 
 
 def test_a_payload_is_a_sphere_of_its_mass_at_its_centre(shown):
@@ -86,7 +99,7 @@ def test_a_robot_without_shapes_is_drawn_as_lines_between_its_links():
     with MotionView(robot, [0.0, 1.0], q) as view:
         view.show(1.0)
         assert view.scene.lines.visible
-        assert not view.scene.arrows.visible
+        assert not any(arrow.visible for arrow in view.scene.arrows)
         names = robot.link_names
         expected = [[robot.link_pose(q[1], name)[:3, 3] for name in pair] for pair in pairwise(names)]
         assert view.scene.lines.points == pytest.approx(np.array(expected), abs=1e-6)
@@ -239,6 +252,6 @@ def test_a_time_that_is_typed_is_shown(shown, page):
 
 def test_a_check_box_hides_the_torques(shown, page):
     page.get_by_label('torques, up to').click()
-    wait_until(lambda: not shown.scene.arrows.visible)
+    wait_until(lambda: not any(arrow.visible for arrow in shown.scene.arrows))
     page.get_by_label('torques, up to').click()
-    wait_until(lambda: shown.scene.arrows.visible)
+    wait_until(lambda: all(arrow.visible for arrow in shown.scene.arrows))

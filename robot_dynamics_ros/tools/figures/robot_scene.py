@@ -15,6 +15,10 @@ from robot_dynamics_ros.tools.figures.urdf_shapes import Box, Capsule, Cylinder,
 
 ARROW = 0.4
 """Length of the arrow of the largest torque, as a part of the robot's size."""
+SHAFT_RADIUS, HEAD_RADIUS, HEAD_LENGTH = 0.012, 0.03, 0.06
+"""Of an arrow that is long enough, as parts of the robot's size; a short one is smaller in all its parts."""
+LONGEST_HEAD = 0.5
+"""Of the length of an arrow."""
 DENSITY = 2700.0
 """Density of the sphere that stands for a payload, kg/m^3: that of aluminium."""
 SAMPLES = 50
@@ -27,8 +31,8 @@ class RobotScene:
     """Nodes of a robot in a scene.
 
     ``links`` has a node for each link that has shapes or a payload, at the pose of its frame; these are the node's
-    children. ``lines`` connects the origins of all links, ``arrows`` has the torques about or along the joint axes,
-    ``payloads`` a sphere for each payload.
+    children. ``lines`` connects the origins of all links, ``arrows`` has one of each velocity, for its torque about or
+    along the joint axis, ``payloads`` a sphere for each payload.
     """
 
     def __init__(self, scene: SceneApi, robot: Robot, q: np.ndarray, shapes: Sequence[Shape], largest: np.ndarray):
@@ -58,7 +62,13 @@ class RobotScene:
             pose = self._robot.link_pose(q, link)
             node.wxyz, node.position = SO3.from_matrix(pose[:3, :3]).wxyz, pose[:3, 3]
         self.lines.points = self._origins(q).astype(np.float32)
-        self.arrows.points = self._arrow_points(q, torque).astype(np.float32)
+        for arrow, points in zip(self.arrows, self._arrow_points(q, torque), strict=True):
+            arrow.points = points[None].astype(np.float32)
+            # the head of viser's arrows has a length of its own, which would hide how short an arrow is
+            part = min(1.0, LONGEST_HEAD * float(np.linalg.norm(points[1] - points[0])) / (HEAD_LENGTH * self.size))
+            arrow.shaft_radius, arrow.head_radius, arrow.head_length = (
+                part * it * self.size for it in (SHAFT_RADIUS, HEAD_RADIUS, HEAD_LENGTH)
+            )
 
     def _origins(self, q: np.ndarray) -> np.ndarray:
         """Return the origins of neighbouring links at q (..., nq), (..., pairs, 2, 3) m."""
@@ -83,15 +93,10 @@ class RobotScene:
         """Add the arrows, in the colours that the joints have in figures."""
         arrays, colours = self._robot.model.arrays, joint_colours(self._robot.joint_names)
         counts = np.diff(arrays.first)[1:]
-        rgb = [[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in colours.values()]
-        return self._scene.add_arrows(
-            '/torque',
-            np.zeros((self._robot.nv, 2, 3), np.float32),
-            np.repeat(np.array(rgb, np.uint8).reshape(-1, 3), counts, axis=0),
-            shaft_radius=0.012 * self.size,
-            head_radius=0.03 * self.size,
-            head_length=0.06 * self.size,
-        )
+        rgb = [tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5)) for colour in colours.values()]
+        of_velocities = [colour for colour, count in zip(rgb, counts, strict=True) for _ in range(count)]
+        points = np.zeros((1, 2, 3), np.float32)
+        return [self._scene.add_arrows(f'/torque{k}', points, colour) for k, colour in enumerate(of_velocities)]
 
     def _add_payload(self, link: str):
         """Add a sphere with the mass of a payload of DENSITY at its centre of mass."""
