@@ -103,6 +103,9 @@ EXTRAS = {
     'sim': ['mujoco>=3.3', 'scipy>=1.8'],
     'plot': ['matplotlib>=3.6', 'plotly>=6.3'],
     'view': ['viser>=1.1', 'trimesh>=4.5', 'pycollada>=0.8'],
+    # Descriptions that are xacro files, and those of public repositories by name.
+    'xacro': ['xacro>=2.1'],
+    'descriptions': ['robot_descriptions>=2.0', 'xacro>=2.1'],
     'bag': ['rosbags>=0.10', 'scipy>=1.8'],
     'identify': ['rosbags>=0.10', 'scipy>=1.8', 'plotly>=6.3'],
     # The stream of an AUBO controller.

@@ -11,7 +11,8 @@ from launch_ros.substitutions import FindPackageShare
 
 from launch import LaunchDescription
 from robot_dynamics_ros.errors import DynamicsError
-from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_arguments
+from robot_dynamics_ros.formats.description import found_description
+from robot_dynamics_ros.formats.xacro import xacro_arguments
 from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import options
 from robot_dynamics_ros.nodes.process import launch_arguments
 
@@ -105,20 +106,18 @@ def check_arguments(given):
 
 def model(given):
     """Return the path or name of the model: a xacro file becomes a URDF in the temporary folder."""
-    if not is_xacro(given['model']):
-        if given['xacro_args']:
-            raise ValueError(f'xacro_args: the model is no xacro file: {given["model"]!r}')
-        return given['model']
     try:
-        text = urdf_of_xacro(given['model'], xacro_arguments(given['xacro_args']))
+        found = found_description(given['model'], xacro_arguments(given['xacro_args']))
     except DynamicsError as error:
         raise ValueError(
             f'{error}; or use the URDF of robot_state_publisher: description_topic:=robot_description'
         ) from error
+    if '<' not in found:
+        return found
     with tempfile.NamedTemporaryFile(
         'w', encoding='utf-8', prefix='robot_dynamics_', suffix='.urdf', delete=False
     ) as file:
-        file.write(text)
+        file.write(found)
     return file.name
 
 

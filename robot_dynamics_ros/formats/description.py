@@ -1,23 +1,63 @@
 """Reads any description of a robot: a robot of the package, the path or URI of a URDF, MJCF or YAML file, URDF text."""
 
 import re
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.description_path import description_path
 from robot_dynamics_ros.formats.library import named_model, named_urdf
 from robot_dynamics_ros.formats.mjcf import model_from_mjcf
+from robot_dynamics_ros.formats.public_descriptions import is_public_description, public_description
 from robot_dynamics_ros.formats.untrusted_text import read_text
 from robot_dynamics_ros.formats.urdf import model_from_urdf
-from robot_dynamics_ros.formats.xacro import is_xacro, xacro_command
+from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_command
 from robot_dynamics_ros.formats.yaml_files.loops_yaml import with_loops_file
 from robot_dynamics_ros.formats.yaml_files.model_yaml import model_from_yaml
 from robot_dynamics_ros.model.model import GRAVITY, Model
 
 FORMATS = {'.urdf': 'urdf', '.mjcf': 'mjcf', '.yaml': 'yaml', '.yml': 'yaml'}
 """Format of a file by its suffix; that of an .xml file is seen in it."""
+
+
+def found_description(description: str | Path, xacro_arguments: Mapping[str, str] | None = None) -> str:
+    """Return a description that ``model_from_description`` reads for one that a user names.
+
+    A xacro file becomes the text of a URDF, and a name that ends with _description the file, or the text, that the
+    Python package robot_descriptions has; what else there is stays as it is. Expressions of xacro files are evaluated,
+    and robot_descriptions clones repositories: this is for commands, launch files and programs of users, not for nodes.
+
+    Parameters
+    ----------
+    description : str or Path
+        Path or URI of a file, text of a URDF, name of a robot of the package or of robot_descriptions.
+    xacro_arguments : mapping, optional
+        Text by name, for a xacro file.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ModelError
+        Where a Python package is missing, and for an error in a xacro file.
+    UnknownNameError
+        For a name that robot_descriptions does not have.
+    ArgumentError
+        For arguments without a xacro file.
+    """
+    text, arguments = str(description), dict(xacro_arguments or {})
+    if is_public_description(text):
+        return public_description(text, arguments)
+    if is_xacro(text):
+        return urdf_of_xacro(text, arguments)
+    if arguments:
+        raise ArgumentError(f'xacro_args: the model is no xacro file: {text!r:.80}')
+    return text
 
 
 def model_from_description(
@@ -31,6 +71,8 @@ def model_from_description(
     text = description_path(str(description))
     if is_xacro(text):
         raise ModelError(f'{text}: expected a URDF; write one: {xacro_command(text, {})}')
+    if is_public_description(text):
+        raise ModelError(f'{text}: a node downloads none; start it by bringup.launch.py, or give the path of the file')
     found = _format_of(text)
     if found == 'urdf':
         return model_from_urdf(text, couple_mimics=couple_mimics, loops_file=loops_file), np.array(GRAVITY)
@@ -63,4 +105,11 @@ def _format_of(description: str) -> str:
     suffix = Path(description).suffix.lower()
     if suffix == '.xml':
         return 'mjcf' if re.search(r'<mujoco[\s/>]', read_text(description)) else 'urdf'
+    if suffix == '.sdf':
+        raise ModelError(f'{description}: SDF is not read; write an MJCF: {_sdf_command(description)}')
     return FORMATS.get(suffix, '')
+
+
+def _sdf_command(path: str) -> str:
+    """Return the command of the Python package sdformat-mjcf that writes an MJCF beside an SDF file."""
+    return f'sdf2mjcf {shlex.join([path, str(Path(path).with_suffix(".xml"))])} (pip install sdformat-mjcf)'

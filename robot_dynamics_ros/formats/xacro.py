@@ -1,4 +1,4 @@
-"""URDF text of a xacro file, by the Python package xacro where that is installed.
+"""URDF text of a xacro file, by the Python package xacro where that is installed; ROS is not needed.
 
 A xacro file holds Python expressions that are evaluated. Only files that the user names are read, never a text that
 came over a topic.
@@ -6,11 +6,13 @@ came over a topic.
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.formats.description_path import description_path
+from robot_dynamics_ros.formats.description_path import PLACES, description_path, package_folders
 
 
 def is_xacro(path: str) -> bool:
@@ -40,8 +42,11 @@ def xacro_command(path: str, arguments: Mapping[str, str]) -> str:
     return f'xacro {shlex.join(words)} > {shlex.quote(target)}'
 
 
-def urdf_of_xacro(path: str, arguments: Mapping[str, str]) -> str:
+def urdf_of_xacro(path: str, arguments: Mapping[str, str], packages: Mapping[str, str] | None = None) -> str:
     """Return the URDF text of a xacro file.
+
+    $(find PACKAGE) is the folder of a package: that of ``packages``, else the first of ``package_folders`` for the
+    folder of the file. Meshes by package:// become file:// where they exist.
 
     Parameters
     ----------
@@ -49,6 +54,8 @@ def urdf_of_xacro(path: str, arguments: Mapping[str, str]) -> str:
         Of the file, or its URI.
     arguments : mapping
         Text by name, for its ``<xacro:arg>``.
+    packages : mapping, optional
+        Folders of packages by name.
 
     Returns
     -------
@@ -57,7 +64,8 @@ def urdf_of_xacro(path: str, arguments: Mapping[str, str]) -> str:
     Raises
     ------
     ModelError
-        Where xacro is not installed, with the command that writes the URDF elsewhere; for an error in the file.
+        Where xacro is not installed, with the command that writes the URDF elsewhere; for an error in the file, such as
+        a package that is not found.
     """
     path = description_path(path)
     if not Path(path).is_file():
@@ -69,7 +77,42 @@ def urdf_of_xacro(path: str, arguments: Mapping[str, str]) -> str:
             f'model: {path} needs xacro, which is not installed: pip install xacro, or write the URDF where it is:'
             f' {xacro_command(path, arguments)}'
         ) from None
+    above = Path(path).resolve().parent
+
+    def folders(package: str) -> Iterator[Path]:
+        if packages and package in packages:
+            yield Path(packages[package])
+        yield from package_folders(package, above)
+
     try:
-        return xacro.process_file(path, mappings=dict(arguments)).toprettyxml(indent='  ')
+        with _found_by(folders):
+            document = xacro.process_file(path, mappings=dict(arguments))
     except Exception as error:  # of many types, those of the file's expressions included
         raise ModelError(f'model: xacro does not process {path}: {error}') from error
+    for mesh in document.getElementsByTagName('mesh'):
+        uri = urlsplit(mesh.getAttribute('filename'))
+        if uri.scheme == 'package':
+            files = (folder / unquote(uri.path).lstrip('/') for folder in folders(uri.netloc))
+            found = next((file for file in files if file.is_file()), None)
+            if found is not None:
+                mesh.setAttribute('filename', found.absolute().as_uri())
+    return document.toprettyxml(indent='  ')
+
+
+@contextmanager
+def _found_by(folders: Callable[[str], Iterator[Path]]) -> Iterator[None]:
+    """Let xacro find packages by ``folders``: its own $(find) needs a ROS installation, and has no other entrance."""
+    from xacro import substitution_args  # noqa: PLC0415  (optional)
+
+    def find(package: str) -> str:
+        for folder in folders(package):
+            return str(folder)
+        raise ModelError(f'package {package!r} is neither above the file nor on {PLACES}')
+
+    names = substitution_args._eval_dict  # of $(eval find(...))
+    before = substitution_args._eval_find, names['find']
+    substitution_args._eval_find = names['find'] = find
+    try:
+        yield
+    finally:
+        substitution_args._eval_find, names['find'] = before

@@ -1,10 +1,11 @@
 """``Robot``: how a robot is created, prepared and written; its other methods are in the classes it is derived from."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.algorithms.table import ALGORITHMS
-from robot_dynamics_ros.formats.description import model_from_description
+from robot_dynamics_ros.formats.description import found_description, model_from_description
 from robot_dynamics_ros.formats.dh import model_from_dh
 from robot_dynamics_ros.formats.library import named_model
 from robot_dynamics_ros.formats.mjcf import model_from_mjcf
@@ -53,26 +54,37 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
 
     @classmethod
     def from_description(
-        cls, source: str | Path, mimic: str = 'ignore', loops_file: str | Path | None = None
+        cls,
+        source: str | Path,
+        mimic: str = 'ignore',
+        loops_file: str | Path | None = None,
+        xacro_args: Mapping[str, str] | None = None,
     ) -> 'Robot':
-        """Return the robot of any description, as commands and nodes do: ``named`` or by its format.
+        """Return the robot of any description, as commands do: ``named`` or by its format.
 
-        Raises ModelError as ``from_urdf``, ``from_mjcf`` and ``from_yaml`` do; UnknownNameError lists the robots of the
-        package.
+        A name that ends with _description is one of the Python package robot_descriptions, which clones the repository
+        of the description at the first call; of its formats URDF comes first, then xacro, then MJCF. xacro files need
+        the Python package xacro. Raises ModelError as ``from_urdf``, ``from_mjcf`` and ``from_yaml`` do, and where a
+        package is not installed; UnknownNameError lists the robots of the package; ArgumentError for ``xacro_args``
+        without a xacro file.
 
         Parameters
         ----------
         source : str or Path
-            Name of a robot of the package, path of a URDF, MJCF or YAML file, or text of a URDF.
+            Name of a robot of the package or of robot_descriptions, path or URI of a URDF, xacro, MJCF or YAML file, or
+            text of a URDF.
         mimic
         loops_file
+        xacro_args : mapping, optional
+            Text by name for the arguments of a xacro file, such as ``{'ur_type': 'ur5e', 'name': 'ur'}``.
 
         Returns
         -------
         Robot
         """
         validation.choice('mimic', mimic, MIMIC)
-        return cls(*model_from_description(source, couple_mimics=mimic == 'couple', loops_file=loops_file))
+        found = found_description(source, xacro_args)
+        return cls(*model_from_description(found, couple_mimics=mimic == 'couple', loops_file=loops_file))
 
     @classmethod
     def from_urdf(

@@ -31,6 +31,7 @@ from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import check_names
 from robot_dynamics_ros.nodes.lifecycle.robot_loader import load_robot, where_measured
 from robot_dynamics_ros.nodes.lifecycle.robot_requirements import requirements_of
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.tools.export_c import add_xacro_option, stated_description
 from robot_dynamics_ros.tools.figures.link_boxes import LinkBox, boxes_of, check_box
 
 COMMAND = 'robot_dynamics_check_model'
@@ -75,6 +76,7 @@ def main(arguments=None) -> None:
             parameters['loops'] = options.loops
         check_names(parameters)
         accepting = {**parameters, 'model_findings': 'accept'}
+        options.robot = stated_description(options)
         robot = _loaded(accepting, options.robot)
         mechanism = _mechanism(robot)
         verdicts = {name: verdict(name, parameters, options.robot) for name in groups_by_node()}
@@ -345,7 +347,12 @@ def _drop(line: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     """Return the options."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__.splitlines()[0])
-    parser.add_argument('robot', help='a robot of the package, or the path of a URDF, MJCF or YAML file (by to_yaml)')
+    parser.add_argument(
+        'robot',
+        help='a robot of the package or of robot_descriptions, or the path of a URDF, xacro, MJCF or YAML file (by '
+        'to_yaml)',
+    )
+    add_xacro_option(parser)
     parser.add_argument(
         '--loops', default='', metavar='FILE', help='loops file: what closes the loops of a URDF; as -p loops:=FILE'
     )

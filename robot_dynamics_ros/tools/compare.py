@@ -16,6 +16,7 @@ from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.comparison.comparison import PRINTED, SIX, Comparison, compare
 from robot_dynamics_ros.tools.comparison.comparison_figures import STEP, figures
 from robot_dynamics_ros.tools.comparison.comparison_motions import MOTIONS, motion_of
+from robot_dynamics_ros.tools.export_c import add_xacro_option, stated_description
 from robot_dynamics_ros.tools.needed_packages import check_packages
 
 COMMAND = 'robot_dynamics_compare'
@@ -49,6 +50,7 @@ def run(options) -> None:
     from robot_dynamics_ros.tools.figures.figure_files import write_figures  # noqa: PLC0415  (needs matplotlib)
 
     validation.output_folder('--output', options.output)
+    options.robot = stated_description(options)
     described = Robot.from_description(options.robot, loops_file=options.loops)
     robot = described.chain(options.base_link, options.tip_link, options.gravity)
     masses = _masses(options.payload)
@@ -139,7 +141,13 @@ def parser() -> argparse.ArgumentParser:
     """Return the options."""
     parser = OneLineParser(prog=COMMAND, description=__doc__)
     add = parser.add_argument
-    add('robot', nargs='?', default='aubo_i5', help='a robot of the package, or path of a URDF, MJCF or YAML file')
+    add(
+        'robot',
+        nargs='?',
+        default='aubo_i5',
+        help='a robot of the package or of robot_descriptions, or path of a URDF, xacro, MJCF or YAML file',
+    )
+    add_xacro_option(parser)
     add('--loops', type=Path, metavar='FILE', help='loops file: what closes the loops of a cut URDF')
     add('--base-link', help='link whose frame becomes the base frame')
     add('--tip-link', help='last link of the chain')

@@ -9,6 +9,8 @@ from robot_dynamics_ros.control.arm.driven_code import write_driven_c
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
 from robot_dynamics_ros.control.arm.mimic_joints import with_followers
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.formats.description import found_description
+from robot_dynamics_ros.formats.xacro import xacro_arguments
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.compiled_code import PROGRAMS, Program
 from robot_dynamics_ros.validation import REFERENCE_FRAMES
@@ -56,8 +58,11 @@ def exported(options) -> list[Path]:
 def add_robot_options(parser: argparse.ArgumentParser, gravity: str = '--gravity') -> None:
     """Add the arguments that describe a robot to ``robot_of``; ``gravity`` is the name of that of the vector."""
     parser.add_argument(
-        'robot', help='robot of the package, for instance aubo_i5, or path of a URDF, MJCF or YAML file'
+        'robot',
+        help='robot of the package, for instance aubo_i5, or of robot_descriptions, for instance panda_description, or '
+        'path of a URDF, xacro, MJCF or YAML file',
     )
+    add_xacro_option(parser)
     parser.add_argument('--loops', type=Path, metavar='FILE', help='loops file: what closes the loops of a cut URDF')
     parser.add_argument('--actuators', type=Path, help='actuator file with rotor inertias')
     parser.add_argument('--base-link', help='link whose frame becomes the base frame')
@@ -94,12 +99,24 @@ def locked_of(options) -> dict[str, float]:
             raise ArgumentError(f'--lock: expected JOINT:POSITION, got {entry!r:.80}') from None
     if not positions:
         return {}
-    return with_followers(Robot.from_description(options.robot, 'couple', options.loops).loops.couplings, positions)
+    return with_followers(Robot.from_description(stated_description(options), 'couple', options.loops).loops.couplings, positions)
+
+
+def add_xacro_option(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of a xacro file to ``stated_description``."""
+    parser.add_argument(
+        '--xacro-args', default='', metavar='ARGUMENTS', help="arguments of a xacro file: 'name:=value ...'"
+    )
+
+
+def stated_description(options) -> str:
+    """Return path, name or URDF text of the robot that the options name: what a node reads."""
+    return found_description(options.robot, xacro_arguments(options.xacro_args))
 
 
 def robot_of(options, mimic: str = 'ignore', locked: Mapping[str, float] | None = None) -> Robot:
     """Return the robot that the options describe, with ``locked`` joints at positions; ``mimic`` as in ``Robot``."""
-    robot = Robot.from_description(options.robot, mimic, options.loops)
+    robot = Robot.from_description(stated_description(options), mimic, options.loops)
     if options.actuators:
         robot = robot.with_actuators(options.actuators)
     if locked:

@@ -14,7 +14,7 @@ from robot_dynamics_ros.control.guards.measured_effort import MEANINGS
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.nodes.process.ros_packages import ROS
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
+from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of, stated_description
 from robot_dynamics_ros.tools.needed_packages import check_packages
 
 if TYPE_CHECKING:
@@ -102,8 +102,9 @@ def print_findings(robot: Robot, log: 'Log') -> None:
 
 def node_parameters(options) -> dict:
     """Return the parameters of ``feedforward_node`` for the robot that the options describe."""
+    description = stated_description(options)
     given = {
-        'model': options.robot,
+        'robot_description' if '<' in description else 'model': description,
         'loops': options.loops and str(options.loops),
         'actuators': options.actuators and str(options.actuators),
         'base_link': options.base_link,

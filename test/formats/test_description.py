@@ -5,7 +5,8 @@ from support.robots.facade_robots import TREE
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.errors import ModelError, UnknownNameError
+from robot_dynamics_ros.control.arm.described_arm import described
+from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
 from robot_dynamics_ros.formats.description import urdf_of_description
 from robot_dynamics_ros.formats.library import named_urdf
 
@@ -52,7 +53,8 @@ def test_joints_with_mimic_are_coupled_on_request():
 @pytest.mark.parametrize(
     ('description', 'error', 'message'),
     [
-        ('arm.urdf.xacro', ModelError, 'expected a URDF; write one: xacro arm.urdf.xacro > arm.urdf'),
+        ('arm.urdf.xacro', ModelError, "no file 'arm.urdf.xacro'"),
+        ('an arm.sdf', ModelError, "SDF is not read; write an MJCF: sdf2mjcf 'an arm.sdf' 'an arm.xml' (pip install"),
         ('no_such_robot', UnknownNameError, 'there are aubo_i5'),
         ('nowhere.xml', ModelError, 'nowhere.xml'),
         (MJCF, ModelError, '<mujoco>: expected <robot>'),  # text is that of a URDF: it names no files
@@ -62,3 +64,21 @@ def test_what_is_no_description_is_named(description, error, message):
     with pytest.raises(error) as refused:
         Robot.from_description(description)
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ('description', 'message'),
+    [
+        ('arm.urdf.xacro', 'expected a URDF; write one: xacro arm.urdf.xacro > arm.urdf'),
+        ('panda_description', 'panda_description: a node downloads none; start it by bringup.launch.py'),
+    ],
+)
+def test_nodes_evaluate_and_download_nothing(description, message):
+    with pytest.raises(ModelError) as refused:
+        described(description)
+    assert message in str(refused.value)
+
+
+def test_arguments_without_a_xacro_file_are_refused():
+    with pytest.raises(ArgumentError, match=r"^xacro_args: the model is no xacro file: 'aubo_i5'$"):
+        Robot.from_description('aubo_i5', xacro_args={'name': 'ur'})

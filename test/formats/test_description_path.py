@@ -9,7 +9,7 @@ import pytest
 
 from robot_dynamics_ros.control.arm.described_arm import described
 from robot_dynamics_ros.errors import DynamicsError, ModelError
-from robot_dynamics_ros.formats.description_path import description_path
+from robot_dynamics_ros.formats.description_path import description_path, package_folders
 from robot_dynamics_ros.formats.xacro import urdf_of_xacro
 from robot_dynamics_ros.tools import check_model
 
@@ -46,12 +46,12 @@ def test_anything_else_stays_as_it_is(text):
 
 
 WRONG = {
-    'package://no_arm/arm.urdf': "package 'no_arm' is on no prefix of AMENT_PREFIX_PATH: source its workspace",
+    'package://no_arm/arm.urdf': "package 'no_arm' is not on AMENT_PREFIX_PATH or ROS_PACKAGE_PATH: source its",
     'package://my_arm/urdf/leg.urdf': 'share/my_arm/urdf/leg.urdf: cannot be read: No such file',
     'http://somewhere/arm.urdf': 'expected a path, package://PACKAGE/PATH or file:///PATH',
     'file://somewhere/arm.urdf': 'expected a path, package://PACKAGE/PATH or file:///PATH',
     '/nowhere/arm.urdf': '/nowhere/arm.urdf: cannot be read: No such file or directory',
-    'arm.sdf': "'arm.sdf' is not part of the package, and is no path of a URDF, MJCF (.xml) or YAML file",
+    'arm.stl': "'arm.stl' is not part of the package, and is no path of a URDF, MJCF (.xml) or YAML file",
 }
 
 
@@ -66,3 +66,17 @@ def test_xacro_files_have_uris_too(places, monkeypatch):
     monkeypatch.setitem(sys.modules, 'xacro', None)
     with pytest.raises(ModelError, match=r"^model: no file '/\S+/share/my_arm/urdf/arm.urdf.xacro'"):
         urdf_of_xacro('package://my_arm/urdf/arm.urdf.xacro', {})
+
+
+def test_folders_of_a_package_come_in_their_order(tmp_path, monkeypatch):
+    clone, workspace, other = tmp_path / 'clone', tmp_path / 'ws', tmp_path / 'other'
+    by_file, beside = clone / 'urdf', clone / 'arm'
+    prefix = workspace / 'share' / 'arm'
+    for folder in (by_file, beside, prefix, other / 'arm'):
+        folder.mkdir(parents=True)
+    (clone / 'package.xml').write_text('<package format="3">\n  <name> arm </name></package>')
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(workspace))
+    monkeypatch.setenv('ROS_PACKAGE_PATH', os.pathsep.join(['', str(other)]))
+    assert list(package_folders('arm', by_file)) == [clone, beside, prefix, other / 'arm']
+    assert list(package_folders('arm')) == [prefix, other / 'arm']
+    assert not [*package_folders('leg', by_file), *package_folders('..', by_file), *package_folders('', by_file)]

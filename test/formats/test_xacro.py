@@ -1,6 +1,8 @@
 """URDF of a xacro file with arguments; without xacro, the command that writes it."""
 
 import sys
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -40,6 +42,45 @@ def test_an_error_in_the_file_is_reported_with_its_path(file):
     pytest.importorskip('xacro', reason='the Python package xacro is not installed')
     with pytest.raises(ModelError, match=r'xacro does not process .*an arm\.urdf\.xacro: .*heavy'):
         urdf_of_xacro(file, {'name': 'arm', 'mass': 'heavy'})
+
+
+WITH_PACKAGES = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="$(arg name)">
+  <xacro:include filename="$(find my_arm)/parts/tip.xacro"/>
+  <xacro:include filename="$(find hand)/hand.xacro"/></robot>"""
+TIP = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="tip"><visual><geometry>
+  <mesh filename="package://my_arm/parts/tip.stl"/><mesh filename="package://my_arm/none.stl"/></geometry></visual>
+  </link></robot>"""
+
+
+@pytest.fixture
+def with_packages(tmp_path):
+    """Return a file in a clone of a package of another name, which includes files of this package and another."""
+    clone, hand = tmp_path / 'my_arm.git', tmp_path / 'hand v2'
+    (clone / 'parts').mkdir(parents=True)
+    hand.mkdir()
+    (clone / 'package.xml').write_text('<package><name>my_arm</name></package>')
+    (clone / 'parts' / 'tip.xacro').write_text(TIP)
+    (clone / 'parts' / 'tip.stl').touch()
+    (clone / 'arm.xacro').write_text(WITH_PACKAGES)
+    (hand / 'hand.xacro').write_text(TIP.replace('"tip"', '"hand"'))
+    return str(clone / 'arm.xacro'), hand
+
+
+def test_packages_are_found_without_ros(with_packages, monkeypatch):
+    xacro = pytest.importorskip('xacro', reason='the Python package xacro is not installed')
+    find = xacro.substitution_args._eval_find
+    path, hand = with_packages
+    document = ElementTree.fromstring(urdf_of_xacro(path, {'name': 'arm'}, {'hand': str(hand)}))
+    assert [link.get('name') for link in document.iter('link')] == ['tip', 'hand']
+    meshes = [mesh.get('filename') for mesh in document.iter('mesh')]
+    assert meshes[:2] == [Path(path).with_name('parts').joinpath('tip.stl').as_uri(), 'package://my_arm/none.stl']
+    monkeypatch.delenv('ROS_PACKAGE_PATH', raising=False)
+    with pytest.raises(ModelError, match="package 'hand' is neither above the file nor on AMENT_PREFIX_PATH"):
+        urdf_of_xacro(path, {'name': 'arm'})
+    monkeypatch.setenv('ROS_PACKAGE_PATH', str(hand.parent))
+    hand.rename(hand.with_name('hand'))
+    assert '"hand"' in urdf_of_xacro(path, {'name': 'arm'})
+    assert xacro.substitution_args._eval_find is find
 
 
 def test_without_xacro_the_command_is_named(file, monkeypatch):

@@ -30,6 +30,7 @@ ALLOWED = {  # (file, what): why
     ('codegen/library_build.py', 'multiprocessing'): 'functions of that file, while the package is built',
     ('codegen/library_build.py', 'subprocess'): 'the C compiler, while the package is built, no shell',
     ('native/library.py', 'subprocess'): 'that build in a working tree whose sources were edited, no shell',
+    ('formats/public_descriptions.py', 'importlib'): 'a module that robot_descriptions lists, for a name of a user',
     ('identification/__init__.py', 'importlib'): 'modules of this package, by the table beside it',
     ('nodes/process/realtime.py', 'ctypes'): 'mlockall of the C library that is loaded already',
     ('nodes/executables/__init__.py', 'importlib'): 'whether packages of ROS 2 are installed',

@@ -22,7 +22,7 @@ ROSDEP_KEYS = {
     'yaml': 'python3-yaml',
 }
 # Without a key, or with one that only pip serves, which a release can't depend on: an extra of setup.py.
-WITHOUT_KEY = {'casadi', 'jax', 'mujoco', 'plotly', 'rosbags', 'torch', 'trimesh', 'viser'}
+WITHOUT_KEY = {'casadi', 'jax', 'mujoco', 'plotly', 'robot_descriptions', 'rosbags', 'torch', 'trimesh', 'viser'}
 OF_OTHERS = {'moveit_msgs'}  # whoever publishes its messages has it
 # Module: distribution of the registry.
 DISTRIBUTIONS = {'yaml': 'PyYAML', 'llvmlite': 'numba'}
@@ -60,6 +60,8 @@ def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arg
         'identify': {'plotly', 'rosbags', 'scipy'},
         'aubo': {'cbor2'},
         'symbolic': {'sympy'},
+        'xacro': {'xacro'},
+        'descriptions': {'robot_descriptions', 'xacro'},
         'casadi': {'casadi'},
         'jax': {'jax'},
         'torch': {'torch'},
@@ -80,6 +82,8 @@ def test_pip_brings_what_the_library_imports_and_extras_bring_the_rest(setup_arg
             assert needed <= library | extras['aubo'], where
         elif path.name in ('mjcf.py', 'compiled_mjcf.py'):
             assert needed <= library | {'mujoco'}, where
+        elif path.name in ('xacro.py', 'public_descriptions.py'):
+            assert needed <= library | extras['descriptions'], where
         elif path.name == 'global_form.py':
             assert needed <= library | {'scipy'}, where
         elif path.name == 'derivation.py':

@@ -8,7 +8,7 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
-from robot_dynamics_ros.formats.description import urdf_of_description
+from robot_dynamics_ros.formats.description import model_from_description, urdf_of_description
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.model.equality import same_model
 from robot_dynamics_ros.model.joint_types import KINDS
@@ -27,7 +27,7 @@ def described(description: str, loops: str = '', keeps_loops: bool = False) -> t
     than <mimic>, for a node that ``keeps_loops``. Joints whose <mimic> is wrong, such as one that names no joint, are
     joints of their own; a finding says so.
     """
-    robot = Robot.from_description(description, mimic='couple', loops_file=loops or None)
+    robot = Robot(*model_from_description(description, couple_mimics=True, loops_file=loops or None))
     couplings = robot.loops.couplings
     if not robot.loops.are_mimic_joints or (keeps_loops and urdf_of_description(description) is None):
         return robot, ()

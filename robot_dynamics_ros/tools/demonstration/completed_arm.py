@@ -13,7 +13,8 @@ from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, following_m
 from robot_dynamics_ros.control.arm.mimic_joints import with_followers
 from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_arguments
+from robot_dynamics_ros.formats.description import found_description
+from robot_dynamics_ros.formats.xacro import xacro_arguments
 from robot_dynamics_ros.model.audit import AFFECTED, refusals
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.model.closed_loops.loops import check_tree
@@ -79,7 +80,8 @@ def completed_arm(
     Parameters
     ----------
     description : str
-        Path of a URDF, xacro, MJCF or YAML file, URDF text, or the name of a robot of the package.
+        Path of a URDF, xacro, MJCF or YAML file, URDF text, or the name of a robot of the package or of
+        robot_descriptions.
     base_link, tip_link : str
         First and last link of the arm; '': those of the description.
     locked_joints : sequence of str
@@ -104,9 +106,7 @@ def completed_arm(
     DynamicsError
         Naming the missing part of the description, or the arguments that select one arm of it.
     """
-    if is_xacro(description):
-        description = urdf_of_xacro(description, xacro_arguments(xacro_args))
-    tree, couplings = described(description, loops)
+    tree, couplings = described(found_description(description, xacro_arguments(xacro_args)), loops)
     if not tree.loops.actuated:
         check_tree(tree.model, 'demo')
     if actuators:

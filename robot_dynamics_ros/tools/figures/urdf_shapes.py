@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
-from robot_dynamics_ros.formats.description_path import package_shares
+from robot_dynamics_ros.formats.description_path import package_folders
 from robot_dynamics_ros.formats.untrusted_text import number, numbers, only_child, parsed, read_xml, word
 from robot_dynamics_ros.formats.urdf_origin import Version, origin_of, version_of
 
@@ -72,7 +72,7 @@ def shapes_from_urdf(source: str | Path, tags=('visual',)) -> list[Shape]:
     """Return the shapes of all links of a URDF: ``source`` is a path, or the text itself if it contains '<'.
 
     ``tags`` are the elements that hold the shapes, 'visual' and 'collision'.
-    A mesh is left out where its file does not exist; package:// is looked for above the URDF and on AMENT_PREFIX_PATH.
+    A mesh is left out where its file does not exist; package:// is that of ``package_folders``, above the URDF too.
     Raises ModelError naming the link for a shape that no URDF has.
     """
     is_text = isinstance(source, str) and '<' in source
@@ -146,11 +146,10 @@ def _mesh_file(name: str, folder: Path | None) -> Path | None:
     """Return the file of a mesh by its URI or its path relative to the URDF's folder; None where there is none."""
     uri = urlsplit(name)
     path = unquote(uri.path).lstrip('/')
-    above = [] if folder is None else [folder, *folder.parents]
     if uri.scheme == 'package':
-        candidates = [place / uri.netloc / path for place in (*above, *package_shares())]
+        candidates = [place / path for place in package_folders(uri.netloc, folder)]
     elif uri.scheme == 'file':
         candidates = [Path('/', path)]
     else:
-        candidates = [place / name for place in above[:1]]
+        candidates = [] if folder is None else [folder / name]
     return next((candidate for candidate in candidates if candidate.is_file()), None)
