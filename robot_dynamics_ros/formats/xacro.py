@@ -88,7 +88,9 @@ def urdf_of_xacro(path: str, arguments: Mapping[str, str], packages: Mapping[str
         with _found_by(folders):
             document = xacro.process_file(path, mappings=dict(arguments))
     except Exception as error:  # of many types, those of the file's expressions included
-        raise ModelError(f'model: xacro does not process {path}: {error}') from error
+        cause = getattr(error, 'exc', None)  # xacro puts the name of its class before the message
+        why = cause if isinstance(cause, ModelError) else error
+        raise ModelError(f'model: xacro does not process {path}: {why}') from error
     for mesh in document.getElementsByTagName('mesh'):
         uri = urlsplit(mesh.getAttribute('filename'))
         if uri.scheme == 'package':

@@ -75,7 +75,9 @@ def test_packages_are_found_without_ros(with_packages, monkeypatch):
     meshes = [mesh.get('filename') for mesh in document.iter('mesh')]
     assert meshes[:2] == [Path(path).with_name('parts').joinpath('tip.stl').as_uri(), 'package://my_arm/none.stl']
     monkeypatch.delenv('ROS_PACKAGE_PATH', raising=False)
-    with pytest.raises(ModelError, match="package 'hand' is neither above the file nor on AMENT_PREFIX_PATH"):
+    with pytest.raises(
+        ModelError, match=r"arm\.xacro: package 'hand' is neither above the file nor on AMENT_PREFIX_PATH"
+    ):
         urdf_of_xacro(path, {'name': 'arm'})
     monkeypatch.setenv('ROS_PACKAGE_PATH', str(hand.parent))
     hand.rename(hand.with_name('hand'))
