@@ -73,6 +73,14 @@ def write_c(text: str, line: int, page: Path, names: dict) -> None:
     Path(text.split()[1].rstrip(':')).write_text(text, encoding='utf-8')
 
 
+def check_cpp(text: str, line: int, page: Path, names: dict) -> None:
+    """Write the file and let the compiler check it; test_effort_law_page.py builds it as the page says."""
+    write_c(text, line, page, names)
+    options = ('-std=c++17', '-fsyntax-only', '-Wall', '-Wextra', '-Werror', '-I')
+    include = ROOT / 'robot_dynamics_controllers' / 'include'
+    subprocess.run(['c++', *options, include, text.split()[1].rstrip(':')], check=True)
+
+
 def check_yaml(text: str, line: int, page: Path, names: dict) -> None:
     """Take it for a parameter, actuator or loops file or that of a controller_manager; write one that is named."""
     tables, first = yaml.safe_load(text), text.partition('\n')[0]
@@ -115,6 +123,8 @@ def check_controllers(tables: dict) -> None:
 LANGUAGES = {
     'bash': run_bash,
     'c': write_c,
+    'cmake': write_c,
+    'cpp': check_cpp,
     'python': run_python,
     'text': lambda *block: None,
     'yaml': check_yaml,

@@ -163,7 +163,9 @@ OTHERS = {'diagnostic_aggregator', 'plotjuggler', 'robot_state_publisher'}
 PARSERS = {'compare': compare.parser, 'demo': demo.parser, 'identify': identify.parser, 'replay': replay.parser}
 """Of commands that compute more than a test of the pages has time for."""
 CHECKS = {
-    **dict.fromkeys(('cc', 'cd', 'export', 'git', 'mkdir'), lambda arguments: None),  # nothing of this package
+    **dict.fromkeys(
+        ('build/hold', 'cc', 'cd', 'cmake', 'export', 'git', 'mkdir'), lambda arguments: None
+    ),  # nothing of this package
     'colcon': check_folders,
     'pip': check_pip,
     'python': check_python,
