@@ -1,24 +1,32 @@
 """Table of a robot's joints: what ``print(robot)`` and notebooks show."""
 
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from robot_dynamics_ros.model.joint_types import KINDS
+from robot_dynamics_ros.robot.export.largest_gravity import Weighed, largest_gravity
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot.described_robot import DescribedRobot
 
-HEAD = 'joint', 'type', 'limits, rad or m', 'velocity', 'effort', 'link', 'mass, kg', 'carried, kg'
+HEAD = 'joint', 'type', 'limits, rad or m', 'velocity', 'effort', 'gravity', 'share', 'link', 'mass, kg', 'carried, kg'
+POINTS, STARTS, SWEEPS = 256, 2, 2
+"""Of the search for the largest gravity torques, for milliseconds and an error of some parts in a thousand."""
+ROUNDING = 1e-12
+"""Of the largest torque: a smaller one is shown as 0."""
 
 
 def rows_of(robot: 'DescribedRobot') -> list[tuple[str, ...]]:
-    """Return ``HEAD``, and a row for each joint: with its limits, the mass of its link, and all mass that it carries.
+    """Return ``HEAD``, and a row for each joint.
 
-    '-' is a limit that is not known; joints of several coordinates have no limits here.
+    It has the limits of the joint, its largest gravity torque within all position limits and the share of the effort
+    limit that this is, the mass of its link, and all mass that it carries. '-' is what is not known; joints of several
+    coordinates have no limits here, and a robot with one, or with closed loops, has no largest gravity torques.
     """
     model, limits = robot.model, robot.limits
+    gravity = _largest_gravity(robot)
     arrays = model.arrays
     carried = arrays.I[:, 0].copy()
     for i in range(arrays.n, 0, -1):
@@ -31,10 +39,22 @@ def rows_of(robot: 'DescribedRobot') -> list[tuple[str, ...]]:
         single, k = KINDS[kind].coordinates == 1, int(arrays.first[i]) - 1
         lower, upper = (_number(it[coordinate]) if single else '-' for it in (limits.lower, limits.upper))
         of_motion = [_number(it[k]) if single else '-' for it in (limits.velocity, limits.effort)]
+        needed = gravity[k]
+        share = f'{100.0 * needed / limits.effort[k]:.0f} %' if limits.effort[k] < np.inf else '-'
+        of_motion += [_number(needed), share if np.isfinite(needed) else '-']
         masses = _number(arrays.I[i, 0]), _number(carried[i])
         rows.append((name, kind, '-' if lower == upper == '-' else f'{lower} .. {upper}', *of_motion, link, *masses))
         coordinate += KINDS[kind].coordinates
     return rows
+
+
+def _largest_gravity(robot: 'DescribedRobot') -> np.ndarray:
+    """Return the largest gravity torque of each velocity (nv,), NaN where it is not searched for."""
+    if robot.loops.all or robot.nq > robot.model.arrays.n:
+        return np.full(robot.nv, np.nan)
+    points = np.random.default_rng(0).random((POINTS, robot.nv))
+    torque = largest_gravity(cast(Weighed, robot), points, STARTS, SWEEPS).torque
+    return np.where(torque > ROUNDING * torque.max(initial=0.0), torque, 0.0)
 
 
 def text_of(robot: 'DescribedRobot') -> str:

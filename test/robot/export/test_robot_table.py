@@ -9,18 +9,24 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
 from robot_dynamics_ros.errors import ArgumentError
 
 
 def test_the_table_has_a_row_for_each_joint_with_what_it_carries():
     robot = Robot.named('aubo_i5').with_payload(Payload(2.0, (0.0, 0.0, 0.1)))
     about, head, *rows = str(robot).splitlines()
+    gravity = largest_static_torque(robot).torque
     masses = robot.inertial_parameters.reshape(-1, 10)[:, 0]
     assert about.startswith('aubo_i5: 6 joints on ') and about.endswith('payload on wrist3_Link 2 kg')
     assert f'moving mass {masses.sum():.4g} kg' in about
     assert head.startswith('joint ') and head.endswith('mass, kg  carried, kg')
     for k, row in enumerate(rows):
         assert row.split()[0] == robot.joint_names[k] and f'{robot.limits.effort[k]:.4g}' in row.split()
+        needed, share = gravity[k], round(100.0 * gravity[k] / robot.limits.effort[k])
+        shown, percent, sign, link = row.split()[-6:-2]
+        assert float(shown) == pytest.approx(needed, rel=0.01, abs=1e-9) and (percent, sign) == (str(share), '%')
+        assert link == robot.link_names[k + 1]
         assert row.split()[-2:] == [f'{masses[k]:.4g}', f'{masses[k:].sum():.4g}']
     assert len(rows) == 6
 
@@ -28,9 +34,17 @@ def test_the_table_has_a_row_for_each_joint_with_what_it_carries():
 def test_unknown_limits_and_joints_of_several_coordinates_have_a_dash():
     text = str(robot_of('tree'))
     assert '-2 .. 2' in text and text.splitlines()[-1].split()[6] == '-'
+    assert text.splitlines()[-1].split()[8] == '-', 'share of an unknown limit'
     delta = str(MECHANISMS['delta'].robot)
     assert '6 closed loops' in delta.splitlines()[0]
     assert delta.splitlines()[2].split()[:5] == ['platform', 'joint', 'free', '-', '-']
+
+
+@pytest.mark.parametrize('name', ['delta', 'palletizer'])
+def test_closed_loops_have_no_gravity_of_each_joint(name):
+    _, head, *rows = str(MECHANISMS[name].robot).splitlines()
+    gravity, share = head.index('gravity'), head.index('share')
+    assert {(row[gravity], row[share]) for row in rows} == {('-', '-')}
 
 
 def test_notebooks_get_the_same_cells():
