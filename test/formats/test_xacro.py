@@ -9,6 +9,8 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_arguments, xacro_command
+from robot_dynamics_ros.tools import replay
+from robot_dynamics_ros.tools.export_c import robot_of
 
 pytestmark = pytest.mark.plain
 
@@ -36,6 +38,13 @@ def test_arguments_are_those_of_the_file(file, arguments, name, mass):
     robot = Robot.from_urdf(urdf_of_xacro(file, xacro_arguments(arguments)))
     assert robot.name == name
     assert robot.gravity_torque([0.0]) == pytest.approx([-mass * 9.81 * 0.5])
+
+
+def test_commands_have_arguments_of_xacro_files(file):
+    pytest.importorskip('xacro', reason='the Python package xacro is not installed')
+    options = replay.parser().parse_args([file, 'log.csv', '--xacro-args', 'name:=arm mass:=1'])
+    assert robot_of(options).gravity_torque([0.0]) == pytest.approx([-2.0 * 9.81 * 0.5])
+    assert Robot.from_urdf(replay.node_parameters(options)['robot_description']).name == 'arm'
 
 
 def test_an_error_in_the_file_is_reported_with_its_path(file):
