@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.formats.description import found_description, urdf_of_description
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.figures.urdf_shapes import Shape, shapes_from_urdf
 from robot_dynamics_ros.validation import finite, increasing
@@ -42,8 +43,9 @@ class MotionView:
     torque : array_like, (m, nv), optional
         Torques at these times, N m (prismatic: N), shown as arrows along the joint axes.
     urdf : str or Path, optional
-        URDF of the robot, path or text, for its shapes. Lines between the origins of links are shown where moving links
-        have no shape.
+        URDF of the robot for its shapes: path or text, a xacro file without arguments, or a name that
+        ``Robot.from_description`` accepts. Lines between the origins of links are shown where moving links have no
+        shape.
     port : int
         TCP port of the page. If it is in use, the next free one.
 
@@ -191,8 +193,11 @@ class MotionView:
 
 
 def _shapes(robot: Robot, urdf: str | Path) -> list[Shape]:
-    """Return the shapes of those links that the robot has; ArgumentError for a URDF that has none of them."""
-    shapes = shapes_from_urdf(urdf)
+    """Return the shapes of those links that the robot has; ArgumentError for a URDF that has none of them, or none."""
+    found = urdf_of_description(found_description(urdf))
+    if found is None:
+        raise ArgumentError(f'urdf: expected a URDF, got {urdf!s:.80}')
+    shapes = shapes_from_urdf(found)
     known = [shape for shape in shapes if shape.link in robot.frame_names]
     if shapes and not known:
         raise ArgumentError(f'urdf: it has shapes of {shapes[0].link!r} and others, but of no link of {robot.name}')

@@ -136,6 +136,13 @@ def test_a_wrong_moment_is_named(shown):
         shown.show(np.nan)
 
 
+def test_a_name_stands_for_the_urdf_and_another_format_is_refused(shown):
+    with MotionView(ARM, T, Q, urdf='aubo_i5') as view:
+        assert set(view.scene.links) == set(shown.scene.links)
+    with pytest.raises(ArgumentError, match=r'^urdf: expected a URDF, got arm\.yaml$'):
+        MotionView(ARM, T, Q, urdf='arm.yaml')
+
+
 def test_a_urdf_of_another_robot_is_refused():
     visual = '<visual><geometry><sphere radius="1"/></geometry></visual>'
     other = f'<robot name="other"><link name="hull">{visual}</link></robot>'
