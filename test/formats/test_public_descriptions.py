@@ -1,7 +1,9 @@
 """Descriptions of the Python package robot_descriptions by name: of a stand-in for it, and of the real one offline."""
 
+import re
 import sys
 
+from support.project.project_files import ROOT
 from support.robots.facade_robots import TREE
 
 import pytest
@@ -113,3 +115,11 @@ def test_the_real_package_has_the_attributes_of_the_stand_in(tmp_path, monkeypat
         found_description('ur5e_description')
     for name in forget_modules:
         del sys.modules[name]
+
+
+def test_the_page_names_descriptions_that_exist(monkeypatch):
+    forget(monkeypatch)
+    real = pytest.importorskip('robot_descriptions', reason='the Python package robot_descriptions is not installed')
+    page = (ROOT / 'doc' / 'public_descriptions.md').read_text(encoding='utf-8')
+    named = re.findall(r'`(\w+_description)` \|', page)
+    assert len(named) > 10 and set(named) <= set(real.DESCRIPTIONS)
