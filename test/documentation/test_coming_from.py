@@ -29,7 +29,8 @@ def rows(section: str) -> list[tuple[str, str]]:
 
 
 def test_the_tables_are_found():
-    assert len(rows('Pinocchio')) == 13 and len(rows('MuJoCo')) == 5
+    counts = {'Pinocchio': 13, 'MuJoCo': 5, 'robotics-toolbox': 11, 'KDL': 6}
+    assert {section: len(rows(section)) for section in counts} == counts
 
 
 @pytest.mark.parametrize(('theirs', 'ours'), rows('Pinocchio'))
@@ -52,3 +53,70 @@ def test_mujoco(theirs, ours):
     data.qacc[:] = a
     names |= {'q': q, 'v': v, 'a': a, 'out': np.zeros(3), 'matrix': np.zeros((3, 3))}
     np.testing.assert_allclose(eval(ours, names), eval(theirs, names), rtol=1e-9, atol=1e-9)
+
+
+@pytest.fixture(scope='module')
+def of_dh():
+    """The same three rows for robotics-toolbox and here."""
+    toolbox = pytest.importorskip('roboticstoolbox', reason='roboticstoolbox-python is not installed')
+    generator, links, table = np.random.default_rng(0), [], []
+    for a, alpha, d, theta in ((0.1, 0.5 * np.pi, 0.4, 0.0), (0.5, 0.0, 0.0, 0.0), (0.1, -0.5 * np.pi, 0.1, 0.2)):
+        mass, com, root = generator.uniform(1.0, 3.0), generator.uniform(-0.1, 0.1, 3), generator.uniform(size=(3, 3))
+        body = {'m': mass, 'r': com, 'I': root @ root.T, 'Jm': 2e-4, 'B': 1e-3, 'G': 100.0}
+        links.append(toolbox.RevoluteDH(a=a, alpha=alpha, d=d, offset=theta, **body))
+        here = {'mass': mass, 'com': com, 'inertia': body['I'], 'rotor': 2e-4 * 1e4, 'viscous': 1e-3 * 1e4}
+        table.append({'a': a, 'alpha': alpha, 'd': d, 'theta': theta, **here})
+    return toolbox.DHRobot(links, name='arm'), Robot.from_dh(table)
+
+
+@pytest.mark.parametrize(('theirs', 'ours'), rows('robotics-toolbox'))
+def test_robotics_toolbox(theirs, ours, of_dh):
+    names = dict(zip(('arm', 'robot'), of_dh, strict=True))
+    names |= dict(zip(('q', 'v', 'a', 'tau'), np.random.default_rng(0).uniform(-1.0, 1.0, (4, 3)), strict=True))
+    np.testing.assert_allclose(eval(ours, names), eval(theirs, names), rtol=1e-9, atol=1e-9)
+
+
+def kdl_chain(kdl, robot):
+    """Return a robot with revolute joints as kdl_parser makes it of a URDF."""
+    chain = kdl.Chain()
+    for joint in robot.model.joints:
+        placed = kdl.Frame(kdl.Rotation(*np.ravel(joint.rotation)), kdl.Vector(*joint.origin))
+        axis = kdl.Joint(joint.name, placed.p, placed.M * kdl.Vector(*joint.axis), kdl.Joint.RotAxis)
+        mass, com, J = joint.inertia[0], joint.inertia[1:4] / joint.inertia[0], joint.inertia[[4, 7, 9, 5, 6, 8]]
+        moved = kdl.RigidBodyInertia(mass, kdl.Vector(*com), central(kdl, mass, com, J))
+        chain.addSegment(kdl.Segment(joint.link, axis, placed, moved))
+    return chain
+
+
+def central(kdl, mass, com, about_origin):
+    """Return the moments about the centre of mass, of those about the origin."""
+    x, y, z = com
+    parallel = mass * np.array([y * y + z * z, x * x + z * z, x * x + y * y, -x * y, -x * z, -y * z])
+    return kdl.RotationalInertia(*(about_origin - parallel))
+
+
+def numbers(result) -> np.ndarray:
+    """Return an array of KDL, a frame or an array of NumPy as the latter."""
+    if isinstance(result, np.ndarray):
+        return result
+    if hasattr(result, 'M'):
+        return np.array([[result[i, j] for j in range(4)] for i in range(3)] + [[0.0, 0.0, 0.0, 1.0]])
+    if result.columns() == 1 and not hasattr(result, 'changeBase'):
+        return np.array([*result])
+    return np.array([[result[i, j] for j in range(result.columns())] for i in range(result.rows())])
+
+
+@pytest.mark.parametrize(('theirs', 'ours'), rows('KDL'))
+def test_kdl(theirs, ours):
+    kdl = pytest.importorskip('PyKDL', reason='PyKDL is not installed: python3-pykdl of Debian and Ubuntu')
+    robot = Robot.from_urdf(named_urdf('aubo_i5'))
+    n, states = robot.nv, np.random.default_rng(0).uniform(-1.0, 1.0, (3, robot.nv))
+    names = {'PyKDL': kdl, 'chain': kdl_chain(kdl, robot), 'gravity': kdl.Vector(*robot.gravity), 'frame': kdl.Frame()}
+    names |= {'out': kdl.JntArray(n), 'matrix': kdl.JntSpaceInertiaMatrix(n), 'jacobian': kdl.Jacobian(n)}
+    names['wrenches'] = [kdl.Wrench()] * n
+    for name, state in zip('qva', states, strict=True):
+        names[name] = kdl.JntArray(n)
+        for k, value in enumerate(state):
+            names[name][k] = value
+    here = {'robot': robot, **dict(zip('qva', states, strict=True))}
+    np.testing.assert_allclose(eval(ours, here), numbers(eval(theirs, names)), rtol=1e-9, atol=1e-9)
