@@ -17,7 +17,7 @@ class InputError(DynamicsError):
     LONGEST = 2000
     """Maximum characters of a message; it may list the joints of a humanoid."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         """Return the message for log lines, with control characters escaped."""
         text = ' '.join(map(str, self.args))
         shown = ''.join(c if c.isprintable() else repr(c)[1:-1] for c in text[: self.LONGEST])

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError, alternatives
@@ -42,7 +43,7 @@ class Payload:
     com: Sequence[float] | np.ndarray
     inertia: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Validate the values; ArgumentError for a physically inconsistent inertia."""
         mass = float(validation.not_negative('mass', self.mass, (), 'kg'))
         com = validation.finite('com', self.com, (3,))
@@ -65,7 +66,7 @@ class Payload:
         for name, value in (('mass', mass), ('com', tuple(com.tolist())), ('inertia', inertia)):
             object.__setattr__(self, name, value)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         """Pickle and copy through ``__post_init__``, since NumPy's copies are writable."""
         return Payload, (self.mass, self.com, self.inertia)
 
@@ -81,7 +82,9 @@ class Payload:
         return ten_parameters(self.mass, self.com, self.inertia)
 
     @classmethod
-    def box(cls, mass: float, size, center=(0.0, 0.0, 0.0), rotation=IDENTITY) -> 'Payload':
+    def box(
+        cls, mass: float, size: ArrayLike, center: ArrayLike = (0.0, 0.0, 0.0), rotation: ArrayLike = IDENTITY
+    ) -> 'Payload':
         """Return a solid box.
 
         Parameters
@@ -103,7 +106,12 @@ class Payload:
 
     @classmethod
     def cylinder(
-        cls, mass: float, radius: float, length: float, center=(0.0, 0.0, 0.0), rotation=IDENTITY
+        cls,
+        mass: float,
+        radius: float,
+        length: float,
+        center: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: ArrayLike = IDENTITY,
     ) -> 'Payload':
         """Return a solid cylinder about its own z axis.
 
@@ -129,7 +137,7 @@ class Payload:
         return cls._solid(mass, np.array([across, across, along]), center, rotation)
 
     @classmethod
-    def sphere(cls, mass: float, radius: float, center=(0.0, 0.0, 0.0)) -> 'Payload':
+    def sphere(cls, mass: float, radius: float, center: ArrayLike = (0.0, 0.0, 0.0)) -> 'Payload':
         """Return a solid sphere.
 
         Parameters

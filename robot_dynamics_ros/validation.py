@@ -6,7 +6,7 @@ batch apart. Numba would compile another version of a kernel for any other array
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -125,7 +125,7 @@ def states(lengths: dict[str, int], **named) -> tuple[list[np.ndarray], tuple[in
     return [_rows(array, (*shape, array.shape[-1]), array.shape[-1:]) for array in arrays], shape
 
 
-def choice(name: str, value, choices):
+def choice(name: str, value: str, choices: Collection[str]) -> str:
     """Return ``value`` if it is one of ``choices``; ArgumentError naming the argument otherwise."""
     if value not in choices:
         raise ArgumentError(f'{name}: expected one of {", ".join(choices)}, got {value!r:.80}')

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped, WrenchStamped
+from numpy.typing import ArrayLike
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros import validation
@@ -66,7 +67,7 @@ class Arm:
     def __enter__(self) -> 'Arm':
         return self
 
-    def __exit__(self, *exception) -> None:
+    def __exit__(self, *exception: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -154,7 +155,7 @@ class Arm:
             link.insist(stiffness_input.TOPIC, commands.stiffness_message(again()), Kind.STIFFNESS)
             raise
 
-    def move_to(self, pose, wait: bool = True) -> Reached | None:
+    def move_to(self, pose: ArrayLike, wait: bool = True) -> Reached | None:
         """Lead ``frame`` to a pose, with the speed limits of the node.
 
         Parameters
@@ -194,7 +195,7 @@ class Arm:
             self._until = -math.inf
             return Reached.between(self.state.pose, pose)
 
-    def move_joints(self, positions, duration: float, wait: bool = True) -> np.ndarray | None:
+    def move_joints(self, positions: ArrayLike, duration: float, wait: bool = True) -> np.ndarray | None:
         """Lead joints to positions, where they rest.
 
         Parameters
@@ -235,7 +236,13 @@ class Arm:
             self._until = -math.inf
             return nearest(goal - self.state.positions, turns(robot))
 
-    def drive(self, linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0), duration: float = 1.0, frame: str = '') -> None:
+    def drive(
+        self,
+        linear: ArrayLike = (0.0, 0.0, 0.0),
+        angular: ArrayLike = (0.0, 0.0, 0.0),
+        duration: float = 1.0,
+        frame: str = '',
+    ) -> None:
         """Lead ``frame`` by a velocity, until it rests again.
 
         Parameters
@@ -262,7 +269,13 @@ class Arm:
         with self._streamed(target_poses.TWIST, messages, Kind.MOTION, duration):
             pass  # the joints rest
 
-    def press(self, force=(0.0, 0.0, 0.0), moment=(0.0, 0.0, 0.0), duration: float = 1.0, frame: str = '') -> None:
+    def press(
+        self,
+        force: ArrayLike = (0.0, 0.0, 0.0),
+        moment: ArrayLike = (0.0, 0.0, 0.0),
+        duration: float = 1.0,
+        frame: str = '',
+    ) -> None:
         """Add a wrench at ``frame``, until it has fallen to zero again.
 
         Parameters

@@ -4,6 +4,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 
@@ -56,16 +57,16 @@ class FrameStiffness:
         For another shape, a number that is negative or not finite.
     """
 
-    def __init__(self, translational, rotational):
+    def __init__(self, translational: ArrayLike, rotational: ArrayLike):
         """Check the numbers."""
-        self.translational = validation.not_negative('translational', translational, (3,), 'N/m')
-        self.rotational = validation.not_negative('rotational', rotational, (3,), 'N m/rad')
+        self.translational: np.ndarray = validation.not_negative('translational', translational, (3,), 'N/m')
+        self.rotational: np.ndarray = validation.not_negative('rotational', rotational, (3,), 'N m/rad')
 
-    def of_axes(self, axes, others: 'FrameStiffness') -> 'FrameStiffness':
+    def of_axes(self, axes: ArrayLike, others: 'FrameStiffness') -> 'FrameStiffness':
         """Return this stiffness for ``axes`` (2, 3; bool, translation first), and that of ``others`` for all others."""
         mine, other = ([it.translational, it.rotational] for it in (self, others))
         return FrameStiffness(*np.where(axes, mine, other))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         """Return the numbers."""
         return f'FrameStiffness({self.translational.tolist()}, {self.rotational.tolist()})'

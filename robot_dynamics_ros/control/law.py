@@ -68,17 +68,18 @@ class MeasuredState:
     """
 
     def __init__(self, q: np.ndarray, qd: np.ndarray, effort: np.ndarray | None = None):
-        self.q, self.qd = q, qd
-        self.effort = np.zeros(0) if effort is None else effort
+        self.q: np.ndarray = q
+        self.qd: np.ndarray = qd
+        self.effort: np.ndarray = np.zeros(0) if effort is None else effort
         self.stamp = self.time = 0
-        self.passing = 0.0
+        self.passing: float = 0.0
         self.has_velocity = self.has_effort = False
         self.no_velocity = NO_VELOCITIES
         self.resumed = True
-        self.period = 0.0
+        self.period: float = 0.0
         self.pause = inf
-        self.elapsed = 0.0
-        self.sent = np.full(len(qd), np.nan)
+        self.elapsed: float = 0.0
+        self.sent: np.ndarray = np.full(len(qd), np.nan)
 
 
 class Law(Protocol):

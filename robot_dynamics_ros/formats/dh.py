@@ -61,7 +61,7 @@ _NUMBERS = ('a', 'alpha', 'd', 'theta', 'mass', 'viscous', 'coulomb')
 
 
 def model_from_dh(
-    rows: Sequence[DHRow | Mapping],
+    rows: Sequence[DHRow | Mapping[str, object]],
     convention: str = 'standard',
     name: str = 'dh',
     base_link: str = 'base_link',

@@ -52,7 +52,12 @@ class GravityIdentification(NamedTuple):
     parameters: tuple[IdentifiedParameter, ...]  # base parameters, static friction
 
 
-def identify_gravity(robot: Robot, poses, torque_scale: bool = False, known_load=None) -> GravityIdentification:
+def identify_gravity(
+    robot: Robot,
+    poses: StandingPoses | Log,
+    torque_scale: bool = False,
+    known_load: tuple[Payload, StandingPoses | Log] | None = None,
+) -> GravityIdentification:
     """Identify the masses and centres that count for gravity, from poses in which the arm stands still.
 
     The torque at a pose is Y(q) pi + direction static_friction, with physically consistent parameters pi of the links.

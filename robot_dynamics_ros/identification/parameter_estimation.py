@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -185,7 +186,7 @@ def _findings(settled: Pass, weight: float, weights: Sequence[float]) -> Iterato
         yield Finding('warning', 'prior', f'the log contradicts the masses of the description: {text}')
 
 
-def cross_validate(robot: Robot, log: Log, folds: int = 5, speed: float = SPEED, **options) -> Validation:
+def cross_validate(robot: Robot, log: Log, folds: int = 5, speed: float = SPEED, **options: Any) -> Validation:
     """Return how well identifications predict parts of the log that they have not seen.
 
     The log is divided into ``folds`` blocks of time, since neighbouring samples are alike: each is predicted by what

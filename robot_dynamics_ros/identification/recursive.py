@@ -12,6 +12,7 @@ value is that of the prior: what is not excited returns to it.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dtpqrt
 
@@ -48,7 +49,7 @@ class RecursiveLeastSquares:
     estimation.
     """
 
-    def __init__(self, prior, deviation, noise, forgetting: float = 1.0):
+    def __init__(self, prior: ArrayLike, deviation: ArrayLike, noise: ArrayLike, forgetting: float = 1.0):
         self._prior = validation.numbers('prior', prior)
         if self._prior.ndim != 1 or not self._prior.size:
             raise ArgumentError(f'prior: expected shape (p,) with p > 0, got {self._prior.shape}')
@@ -67,7 +68,7 @@ class RecursiveLeastSquares:
         self._weights = self._deviation / self._noise[:, None]
         self._turn = 0
 
-    def update(self, rows, values) -> None:
+    def update(self, rows: ArrayLike, values: ArrayLike) -> None:
         """Add one sample.
 
         Parameters

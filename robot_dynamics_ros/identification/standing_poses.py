@@ -1,5 +1,6 @@
 """Standing poses of an arm: proposed for the identification of gravity, from arrays, or found in a log."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -46,7 +47,7 @@ class StandingPoses:
     direction: np.ndarray
     FIELDS: ClassVar = ('q', 'tau', 'direction')
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Convert the fields to arrays and check them."""
         shape = np.shape(self.q)
         if len(shape) != 2:
@@ -92,7 +93,7 @@ class StandingPoses:
         return cls(*map(np.array, zip(*poses, strict=True)))
 
 
-def gravity_poses(robot: Robot, count: int = 20, avoid=None) -> np.ndarray:
+def gravity_poses(robot: Robot, count: int = 20, avoid: Callable[[np.ndarray], bool] | None = None) -> np.ndarray:
     """Return poses that are good for ``identify_gravity``, in an order with short ways between them.
 
     Each is the best of 512 low-discrepancy positions, those with the largest determinant of the information on the base
@@ -123,7 +124,7 @@ def gravity_poses(robot: Robot, count: int = 20, avoid=None) -> np.ndarray:
     q = lower + inner + low_discrepancy(CANDIDATES, robot.nv) * (upper - lower - 2.0 * inner)
     effort = np.abs(robot.gravity_torque(q))
     limit = np.where(robot.limits.effort > 0.0, robot.limits.effort, np.inf)
-    q = q[(effort <= limit).all(axis=1) & [avoid is None or not avoid(pose) for pose in q]]
+    q = q[(effort <= limit).all(axis=1) & np.array([avoid is None or not avoid(pose) for pose in q])]
     if not 1 <= count <= len(q):
         raise ArgumentError(f'count: expected 1 to {len(q)}, the number of possible poses, got {count}')
     noise = np.maximum(effort.max(axis=0), FLOOR * effort.max())

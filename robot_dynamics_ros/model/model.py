@@ -1,11 +1,12 @@
 """Model: arrays with the names, limits, friction, actuators, frames and loops of a robot."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.errors import ModelError, UnknownNameError, alternatives
 from robot_dynamics_ros.jit.kinds import Vector
@@ -80,7 +81,7 @@ class Finding(NamedTuple):
     message: str
     affects: str = ''  # what an error makes wrong, one of audit.AFFECTED; '' for none of them
 
-    def __str__(self):
+    def __str__(self) -> str:
         """Return the finding as one line."""
         return f'{self.severity}: {self.where}: {self.message}'
 
@@ -104,19 +105,27 @@ class Model:
     loops: Loops = field(default_factory=Loops)
     motor_coupling: tuple[tuple[int, int, float], ...] = ()  # velocities of motor and other joint, ratio
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Freeze the arrays."""
         poses = (pose for closure in self.loops.closures for pose in (closure.pose_a, closure.pose_b))
         numbers = (self.rotations, self.pitches, *self.limits, *self.friction, *self.actuators)
         for array in (*self.arrays, *numbers, *poses):
             array.flags.writeable = False
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         """Pickle and copy through ``__post_init__``, since NumPy's copies are writable."""
         return Model, tuple(getattr(self, it.name) for it in fields(self))
 
     @classmethod
-    def of(cls, name: str, base: str, joints, frames=None, findings=(), base_inertia=0.0) -> 'Model':
+    def of(
+        cls,
+        name: str,
+        base: str,
+        joints: Sequence[Joint],
+        frames: Mapping[str, Frame] | None = None,
+        findings: Iterable[Finding] = (),
+        base_inertia: ArrayLike = 0.0,
+    ) -> 'Model':
         """Return the model of ``joints`` (parents before children) on the link ``base``.
 
         ``frames`` are further frames by name, ``findings`` those of the importer. ``base_inertia`` (10, base frame) has
@@ -277,7 +286,7 @@ class Model:
         return joints
 
 
-def with_spin(arrays: ModelArrays, joints: Sequence[Joint], spin) -> ModelArrays:
+def with_spin(arrays: ModelArrays, joints: Sequence[Joint], spin: np.ndarray) -> ModelArrays:
     """Return the arrays with these rotor spins (nv, kg m^2); ModelError for one on a joint that is not revolute."""
     spins = np.concatenate([[0.0], spin])
     geared = np.zeros(len(joints) + 1, np.int64)

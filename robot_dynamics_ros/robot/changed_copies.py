@@ -4,11 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
-from robot_dynamics_ros.formats.yaml_files.actuators import with_actuators
-from robot_dynamics_ros.model.closed_loops.loop_types import GAIN, TOLERANCE
+from robot_dynamics_ros.formats.yaml_files.actuators import Source, with_actuators
+from robot_dynamics_ros.model.closed_loops.loop_types import GAIN, TOLERANCE, Coupling, LoopClosure
 from robot_dynamics_ros.model.closed_loops.loops import with_loops
 from robot_dynamics_ros.model.consistent_inertias import with_consistent_inertias
 from robot_dynamics_ros.model.digest import robot_digest
@@ -34,7 +35,9 @@ Copied = TypeVar('Copied', bound='ChangedCopies')
 class ChangedCopies(CompiledCode):
     """Methods that return a changed copy of a robot; the robot itself never changes."""
 
-    def chain(self: Copied, base_link: str | None = None, tip_link: str | None = None, gravity=None) -> Copied:
+    def chain(
+        self: Copied, base_link: str | None = None, tip_link: str | None = None, gravity: ArrayLike | None = None
+    ) -> Copied:
         """Return the chain from ``base_link`` to ``tip_link``.
 
         Links beside the chain or beyond its tip are dropped with their mass and their closed loops. Gravity stays the
@@ -55,7 +58,7 @@ class ChangedCopies(CompiledCode):
         model, turned = chain(self._model, self._setting.gravity, base_link, tip_link, gravity)
         return self._with_model(model, gravity=turned, payloads={})
 
-    def with_locked_joints(self: Copied, positions) -> Copied:
+    def with_locked_joints(self: Copied, positions: Mapping[str, ArrayLike]) -> Copied:
         """Return this robot with joints locked at positions; their links are lumped into the parent links.
 
         A joint that is coupled to a locked one has a constant coupling. Raises ModelError naming a loop that cannot be
@@ -72,7 +75,9 @@ class ChangedCopies(CompiledCode):
         """
         return self._with_model(with_locked_joints(self._model, positions), payloads={})
 
-    def with_attached(self: Copied, other: DescribedRobot, link: str, pose=None, prefix: str = '') -> Copied:
+    def with_attached(
+        self: Copied, other: DescribedRobot, link: str, pose: ArrayLike | None = None, prefix: str = ''
+    ) -> Copied:
         """Return this robot with the base of another robot fixed to ``link``.
 
         Parameters
@@ -93,7 +98,7 @@ class ChangedCopies(CompiledCode):
             raise ArgumentError(f'other: expected a Robot, got {other!r:.80}')
         return self._with_model(with_attached(self._model, other._model, link, pose, prefix), payloads={})
 
-    def with_actuators(self: Copied, source) -> Copied:
+    def with_actuators(self: Copied, source: Source) -> Copied:
         """Return this robot with the rotors, gears and friction of an actuator file such as ``config/aubo_i5.yaml``.
 
         Parameters
@@ -106,7 +111,7 @@ class ChangedCopies(CompiledCode):
         """
         return self._with_model(with_actuators(self._setting.model, source))
 
-    def with_inertial_parameters(self: Copied, parameters) -> Copied:
+    def with_inertial_parameters(self: Copied, parameters: ArrayLike) -> Copied:
         """Return this robot with other inertial parameters of its links, and without payloads.
 
         ``robot.with_inertial_parameters(robot.inertial_parameters)`` has the torques of ``robot``. ``findings`` are
@@ -128,7 +133,7 @@ class ChangedCopies(CompiledCode):
         rows = validation.finite('parameters', rows, (count, 10))
         return self._with_model(with_inertial_parameters(self._setting.model, rows), payloads={})
 
-    def with_friction(self: Copied, **terms) -> Copied:
+    def with_friction(self: Copied, **terms: ArrayLike) -> Copied:
         """Return this robot with other friction; terms that are not given stay.
 
         Raises ArgumentError naming the term and joint: transition velocities must be above 0, all other terms but the
@@ -151,7 +156,7 @@ class ChangedCopies(CompiledCode):
             validation.finite(name, columns[name], (self.nv,))
         return self._with_model(with_friction(self._setting.model, columns))
 
-    def with_limits(self: Copied, **limits) -> Copied:
+    def with_limits(self: Copied, **limits: ArrayLike) -> Copied:
         """Return this robot with other limits of its joints; those that are not given stay.
 
         Raises ArgumentError naming the limit and joint: upper limits must not be below lower ones, and those of
@@ -193,7 +198,7 @@ class ChangedCopies(CompiledCode):
         """
         return self._changed(residual=residual)
 
-    def with_rotor_inertia(self: Copied, rotor_inertia) -> Copied:
+    def with_rotor_inertia(self: Copied, rotor_inertia: ArrayLike) -> Copied:
         """Return this robot with other rotor inertias, reflected to the joints.
 
         ``rotor_spin`` changes in the same proportion: a rotor that had no inertia has no spin. Raises ArgumentError.
@@ -225,7 +230,7 @@ class ChangedCopies(CompiledCode):
 
     def with_loops(
         self: Copied,
-        loops,
+        loops: Iterable[LoopClosure | Coupling],
         gain: float = GAIN,
         tolerance: float = TOLERANCE,
         actuated: Iterable[str] = (),
@@ -258,7 +263,7 @@ class ChangedCopies(CompiledCode):
         """
         return self._with_model(with_loops(self._setting.model, loops, gain, tolerance, actuated, near))
 
-    def with_gravity(self: Copied, gravity) -> Copied:
+    def with_gravity(self: Copied, gravity: ArrayLike) -> Copied:
         """Return this robot under another gravity, for wall and ceiling mounting.
 
         Parameters
@@ -271,7 +276,7 @@ class ChangedCopies(CompiledCode):
         """
         return self._changed(gravity=gravity)
 
-    def with_base_orientation(self: Copied, rotation) -> Copied:
+    def with_base_orientation(self: Copied, rotation: ArrayLike) -> Copied:
         """Return this robot with a rotated base: ``with_gravity`` R' (0, 0, -9.81).
 
         Raises ArgumentError unless R' R is the identity to 1e-6 and det R > 0.

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, LoopError, UnknownNameError, alternatives
@@ -43,7 +44,7 @@ class ClosedState(NamedTuple):
 class ClosedLoops(DescribedRobot):
     """Constraints of closed loops, see ``Robot.with_loops``: residuals, Jacobian, multipliers, and closed states."""
 
-    def loop_errors(self, q, out=None) -> np.ndarray:
+    def loop_errors(self, q: ArrayLike, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Residuals e(q) of the loop constraints, zero where loops are closed. Featherstone & Orin 2000, eq. 16.
 
         Parameters
@@ -58,7 +59,7 @@ class ClosedLoops(DescribedRobot):
         """
         return self._evaluate('loop_errors', self._inputs, out, q)
 
-    def loop_jacobian(self, q, out=None) -> np.ndarray:
+    def loop_jacobian(self, q: ArrayLike, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Jacobian J(q) of the constraints: the residuals have the rates J qd. Featherstone & Orin 2000, eq. 17.
 
         Parameters
@@ -73,7 +74,7 @@ class ClosedLoops(DescribedRobot):
         """
         return self._evaluate('loop_jacobian', self._inputs, out, q)
 
-    def loop_rates(self, q, qd, out=None) -> np.ndarray:
+    def loop_rates(self, q: ArrayLike, qd: ArrayLike, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Rates J qd of the residuals.
 
         Parameters
@@ -89,7 +90,9 @@ class ClosedLoops(DescribedRobot):
         """
         return self._evaluate('loop_rates', self._inputs, out, q, qd)
 
-    def loop_accelerations(self, q, qd, qdd, out=None) -> np.ndarray:
+    def loop_accelerations(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Accelerations J qdd + dJ/dt qd of the residuals. Featherstone & Orin 2000, eq. 17.
 
         Parameters
@@ -106,7 +109,7 @@ class ClosedLoops(DescribedRobot):
         """
         return self._evaluate('loop_accelerations', self._inputs, out, q, qd, qdd)
 
-    def mobility(self, q) -> np.ndarray:
+    def mobility(self, q: ArrayLike) -> np.ndarray:
         """Number of independent velocities (...) at q: nv minus the rank of the constraint Jacobian.
 
         It changes where the mechanism passes a singular position. Constraints are independent by the rank test of
@@ -123,7 +126,7 @@ class ClosedLoops(DescribedRobot):
         """
         return self.nv - independent_constraints(self._evaluator, q).sum(-1)
 
-    def close_loops(self, q, qd=None) -> ClosedState:
+    def close_loops(self, q: ArrayLike, qd: ArrayLike | None = None) -> ClosedState:
         """Positions with closed loops near q, and velocities near qd that keep them closed: (q, qd), both new.
 
         Newton's method with the steps of least kinetic energy; velocities are projected as by ``impact``. Raises
@@ -161,7 +164,7 @@ class ClosedLoops(DescribedRobot):
         _check_closed(evaluator, closed)
         return ClosedState(closed, None if qd is None else self.impact(closed, qd))
 
-    def impact(self, q, qd, out=None) -> np.ndarray:
+    def impact(self, q: ArrayLike, qd: ArrayLike, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Velocities after an impact that stops the rates of the loops: of all such velocities the nearest to ``qd``.
 
         qd - M^-1 J' (J M^-1 J')^-1 J qd: no other impulse acts, and no kinetic energy is gained.
@@ -180,7 +183,9 @@ class ClosedLoops(DescribedRobot):
         step = self._evaluator.result('loop_step', q, -self.loop_rates(q, qd))
         return written(out, np.add(qd, step))
 
-    def closing_step(self, q, change, out=None) -> np.ndarray:
+    def closing_step(
+        self, q: ArrayLike, change: ArrayLike, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Positions after a Newton step that closes the loops, and residuals and ranks before it.
 
         Where constant couplings hold driven joints at 0, ``change`` has the positions that they shall have, and the
@@ -201,7 +206,9 @@ class ClosedLoops(DescribedRobot):
         """
         return self._evaluate('closing_step', self._inputs, out, q, change)
 
-    def driven_motion(self, q, rates, accelerations, out=None) -> np.ndarray:
+    def driven_motion(
+        self, q: ArrayLike, rates: ArrayLike, accelerations: ArrayLike, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Motion of all joints, which the loops and constant couplings of the driven joints fix.
 
         Parameters
@@ -221,7 +228,9 @@ class ClosedLoops(DescribedRobot):
         """
         return self._evaluate('driven_motion', self._inputs, out, q, rates, accelerations)
 
-    def constraint_forces(self, q, qd, tau, out=None) -> np.ndarray:
+    def constraint_forces(
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Multipliers lambda of the constraints under joint torques: M qdd + c + g = tau + tau_a + J' lambda.
 
         Where constraints depend on each other, those of least norm. Closures act on B in the axes of A, at the origin
@@ -241,7 +250,9 @@ class ClosedLoops(DescribedRobot):
         """
         return written(out, _multipliers(self._evaluator, q, qd, tau))
 
-    def closure_torque(self, q, torques, out=None) -> np.ndarray:
+    def closure_torque(
+        self, q: ArrayLike, torques: Mapping[str, ArrayLike], out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Joint torques tau_a of motors in closing joints, to be added to tau. Featherstone & Orin 2000, eq. 19.
 
         ``torques`` act on B about the z axis of A, with their reaction on A.

@@ -1,17 +1,26 @@
 """Derivatives of inverse and forward dynamics, and regressors, for optimisation and identification."""
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros.model import base_parameters
 from robot_dynamics_ros.robot.described_robot import ALIGNED, DescribedRobot
-from robot_dynamics_ros.robot.shared_parameters import documented
+from robot_dynamics_ros.robot.shared_parameters import Wrenches, documented
 
 
 @documented()
 class Derivatives(DescribedRobot):
     """Derivatives with respect to the state and to inertial parameters."""
 
-    def inverse_dynamics_derivatives(self, q, qd, qdd, wrenches=None, out=None, reference_frame=ALIGNED) -> np.ndarray:
+    def inverse_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        wrenches: Wrenches | None = None,
+        out: NDArray[np.float64] | None = None,
+        reference_frame: str = ALIGNED,
+    ) -> NDArray[np.float64]:
         """Derivatives of ``inverse_dynamics`` with respect to q, qd and qdd; the last is M(q).
 
         Singh, Russell & Wensing 2022. Wrenches are constant in their reference frame.
@@ -35,7 +44,15 @@ class Derivatives(DescribedRobot):
         request = 'inverse_dynamics_derivatives', reference_frame
         return self._evaluate_under_wrenches(request, self._inputs, out, q, qd, qdd, wrenches)
 
-    def forward_dynamics_derivatives(self, q, qd, tau, wrenches=None, out=None, reference_frame=ALIGNED) -> np.ndarray:
+    def forward_dynamics_derivatives(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        out: NDArray[np.float64] | None = None,
+        reference_frame: str = ALIGNED,
+    ) -> NDArray[np.float64]:
         """Derivatives of ``forward_dynamics`` with respect to q, qd and tau; the last is M^-1(q).
 
         Carpentier & Mansard 2018. Wrenches are constant in their reference frame. Raises ModelError for a joint without
@@ -60,7 +77,9 @@ class Derivatives(DescribedRobot):
         request = 'forward_dynamics_derivatives', reference_frame
         return self._evaluate_under_wrenches(request, self._inputs, out, q, qd, tau, wrenches)
 
-    def torque_regressor(self, q, qd, qdd, out=None) -> np.ndarray:
+    def torque_regressor(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Regressor Y(q, qd, qdd): ``inverse_dynamics`` is Y ``inertial_parameters`` plus the torques of rotors.
 
         Y depends on geometry and gravity only. Siciliano et al. 2009, section 7.2.2.
@@ -79,7 +98,9 @@ class Derivatives(DescribedRobot):
         """
         return self._evaluate('torque_regressor', self._inputs, out, q, qd, qdd)
 
-    def kinetic_energy_regressor(self, q, qd, out=None) -> np.ndarray:
+    def kinetic_energy_regressor(
+        self, q: ArrayLike, qd: ArrayLike, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Regressor y(q, qd): the kinetic energy is y ``inertial_parameters`` plus that of rotors.
 
         Parameters
@@ -95,7 +116,7 @@ class Derivatives(DescribedRobot):
         """
         return self._evaluate('kinetic_energy_regressor', self._inputs, out, q, qd)
 
-    def potential_energy_regressor(self, q, out=None) -> np.ndarray:
+    def potential_energy_regressor(self, q: ArrayLike, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Regressor y(q): the potential energy is y ``inertial_parameters``.
 
         Parameters

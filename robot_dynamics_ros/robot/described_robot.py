@@ -5,13 +5,15 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.audit import judged
+from robot_dynamics_ros.model.closed_loops.loop_types import Loops
 from robot_dynamics_ros.model.digest import robot_digest
 from robot_dynamics_ros.model.limbs import end_link
-from robot_dynamics_ros.model.model import GRAVITY, Model
+from robot_dynamics_ros.model.model import GRAVITY, Actuators, Finding, Friction, JointLimits, Model
 from robot_dynamics_ros.model.residual import ResidualModel, check_residual
 from robot_dynamics_ros.payload import Payload, loaded
 from robot_dynamics_ros.robot.evaluator import Evaluator
@@ -39,9 +41,9 @@ class Setting:
 class DescribedRobot:
     """The description of a robot; its groups of methods are derived from this class."""
 
-    def __init__(self, model: Model, gravity=GRAVITY):
+    def __init__(self, model: Model, gravity: ArrayLike = GRAVITY):
         """Store ``model`` under ``gravity`` (3, m/s^2, base frame); code is generic, see ``compiled``."""
-        self._begin(Setting(model, gravity))
+        self._begin(Setting(model, validation.numbers('gravity', gravity)))
 
     def _begin(self, setting: Setting) -> None:
         """Store what methods read; ArgumentError for a gravity that is not three finite numbers."""
@@ -64,37 +66,72 @@ class DescribedRobot:
         robot._begin(replace(self._setting, **changes))
         return robot
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle the setting; compiled code and workspaces are created again."""
         return _unpickled, (type(self), self._setting)
 
-    nq = property(lambda self: self._model.arrays.nq, doc='Number of position coordinates.')
-    nv = property(lambda self: self._model.arrays.nv, doc='Number of velocities, accelerations and torques.')
-    model = property(lambda self: self._model, doc='Model: joints, links, limits and frames, payload included.')
-    loops = property(
-        lambda self: self._model.loops, doc='Loops: closures, couplings, their gain (1/s) and their tolerance.'
-    )
-    name = property(lambda self: self._model.name, doc='Name of the robot, from its description.')
-    limits = property(lambda self: self._model.limits, doc='Limits in joint order; NaN where unknown.')
-    friction = property(lambda self: self._model.friction, doc='Friction parameters in joint order.')
-    actuators = property(lambda self: self._model.actuators, doc='Gear ratios and torque constants; NaN where unknown.')
-    residual = property(lambda self: self._setting.residual, doc='Learnt torques of the joints; None for none.')
-    findings = property(
-        lambda self: judged(self._setting.model), doc='Findings of the model check, links on fixed joints lumped.'
-    )
+    @property
+    def nq(self) -> int:
+        """Number of position coordinates."""
+        return self._model.arrays.nq
 
-    def __repr__(self):
+    @property
+    def nv(self) -> int:
+        """Number of velocities, accelerations and torques."""
+        return self._model.arrays.nv
+
+    @property
+    def model(self) -> Model:
+        """Model: joints, links, limits and frames, payload included."""
+        return self._model
+
+    @property
+    def loops(self) -> Loops:
+        """Loops: closures, couplings, their gain (1/s) and their tolerance."""
+        return self._model.loops
+
+    @property
+    def name(self) -> str:
+        """Name of the robot, from its description."""
+        return self._model.name
+
+    @property
+    def limits(self) -> JointLimits:
+        """Limits in joint order; NaN where unknown."""
+        return self._model.limits
+
+    @property
+    def friction(self) -> Friction:
+        """Friction parameters in joint order."""
+        return self._model.friction
+
+    @property
+    def actuators(self) -> Actuators:
+        """Gear ratios and torque constants; NaN where unknown."""
+        return self._model.actuators
+
+    @property
+    def residual(self) -> ResidualModel | None:
+        """Learnt torques of the joints; None for none."""
+        return self._setting.residual
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings of the model check, links on fixed joints lumped."""
+        return judged(self._setting.model)
+
+    def __repr__(self) -> str:
         """Return name, joints, number of loops and gravity."""
         count = len(self.loops.all)
         loops = f'; {count} closed loop{"s" if count > 1 else ""}' if count else ''
         gravity = self._setting.gravity.tolist()
         return f'<Robot {self.name}: {", ".join(self.joint_names)}{loops}; gravity {gravity} m/s^2>'
 
-    def __str__(self):
+    def __str__(self) -> str:
         """Return a table of the joints."""
         return text_of(self)
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         """Return the table for notebooks."""
         return html_of(self)
 

@@ -1,13 +1,16 @@
 """Inverse and forward dynamics, and the matrices of the equation of motion."""
 
+from collections.abc import Iterable
+
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.algorithms.table import METHODS
 from robot_dynamics_ros.robot.actuated_torques import actuated_torques
 from robot_dynamics_ros.robot.described_robot import ALIGNED, DescribedRobot
 from robot_dynamics_ros.robot.evaluator import written
-from robot_dynamics_ros.robot.shared_parameters import documented
+from robot_dynamics_ros.robot.shared_parameters import Wrenches, documented
 
 
 @documented()
@@ -16,16 +19,16 @@ class Dynamics(DescribedRobot):
 
     def inverse_dynamics(
         self,
-        q,
-        qd,
-        qdd,
-        wrenches=None,
-        out=None,
-        reference_frame=ALIGNED,
-        base_velocity=None,
-        base_acceleration=None,
-        actuated=None,
-    ) -> np.ndarray:
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        wrenches: Wrenches | None = None,
+        out: NDArray[np.float64] | None = None,
+        reference_frame: str = ALIGNED,
+        base_velocity: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
+        actuated: Iterable[str] | None = None,
+    ) -> NDArray[np.float64]:
         """Joint torques of a motion: tau = M qdd + c + g - J' F; rotors are included, friction and springs are not.
 
         Loops are open, unless joints are ``actuated``: then the least torques of these joints that produce the motion
@@ -63,16 +66,16 @@ class Dynamics(DescribedRobot):
 
     def forward_dynamics(
         self,
-        q,
-        qd,
-        tau,
-        wrenches=None,
-        out=None,
-        reference_frame=ALIGNED,
-        base_velocity=None,
-        base_acceleration=None,
-        method=None,
-    ) -> np.ndarray:
+        q: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        wrenches: Wrenches | None = None,
+        out: NDArray[np.float64] | None = None,
+        reference_frame: str = ALIGNED,
+        base_velocity: ArrayLike | None = None,
+        base_acceleration: ArrayLike | None = None,
+        method: str | None = None,
+    ) -> NDArray[np.float64]:
         """Joint accelerations under joint torques: qdd = M^-1 (tau + tau_s - c - g + J' F); subtract friction from tau.
 
         tau_s is ``spring_torque``. Closed loops stay closed: their errors decay (``with_loops``). The motion of a
@@ -111,7 +114,7 @@ class Dynamics(DescribedRobot):
         base = base_velocity, base_acceleration
         return self._on_moving_base(name, out, wrenches, reference_frame, base, q, qd, tau)
 
-    def mass_matrix(self, q, out=None) -> np.ndarray:
+    def mass_matrix(self, q: ArrayLike, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Joint-space mass matrix M(q), rotor inertia included. Featherstone & Orin 2000, eq. 9, 10.
 
         Parameters
@@ -126,7 +129,7 @@ class Dynamics(DescribedRobot):
         """
         return self._evaluate('mass_matrix', self._inputs, out, q)
 
-    def mass_matrix_inverse(self, q, out=None) -> np.ndarray:
+    def mass_matrix_inverse(self, q: ArrayLike, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Inverse M^-1(q) of the mass matrix, from articulated-body inertias without forming M.
 
         Raises ModelError for a joint without inertia. Rodriguez, Jain & Kreutz-Delgado 1991; RBDA table 7.1.
@@ -143,7 +146,9 @@ class Dynamics(DescribedRobot):
         """
         return self._evaluate('mass_matrix_inverse', self._inputs, out, q)
 
-    def coriolis_matrix(self, q, qd, out=None) -> np.ndarray:
+    def coriolis_matrix(
+        self, q: ArrayLike, qd: ArrayLike, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Matrix C of Christoffel symbols: C qd = c(q, qd), and dM/dt - 2 C is skew-symmetric.
 
         Raises ModelError for planar, spherical and free joints, where qd is not the time derivative of q. Siciliano et

@@ -1,6 +1,7 @@
 """Forward and differential kinematics of links, and positions of joints."""
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros.model import configuration
 from robot_dynamics_ros.robot.described_robot import ALIGNED, DescribedRobot
@@ -12,7 +13,7 @@ from robot_dynamics_ros.robot.shared_parameters import documented
 class Kinematics(DescribedRobot):
     """Poses, velocities, accelerations and Jacobians of links; steps between positions of joints."""
 
-    def link_pose(self, q, link: str, out=None) -> np.ndarray:
+    def link_pose(self, q: ArrayLike, link: str, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Pose T of a link's frame in the base frame: x_base = T x_link.
 
         Parameters
@@ -28,7 +29,14 @@ class Kinematics(DescribedRobot):
         """
         return self._evaluate_of_frame(('link_pose', link, 'world'), self._inputs, out, q)
 
-    def link_velocity(self, q, qd, link: str, reference_frame=ALIGNED, out=None) -> np.ndarray:
+    def link_velocity(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        link: str,
+        reference_frame: str = ALIGNED,
+        out: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
         """Velocity J(q) qd of a link's frame.
 
         Parameters
@@ -46,7 +54,15 @@ class Kinematics(DescribedRobot):
         """
         return self._evaluate_of_frame(('link_velocity', link, reference_frame), self._inputs, out, q, qd)
 
-    def link_acceleration(self, q, qd, qdd, link: str, reference_frame=ALIGNED, out=None) -> np.ndarray:
+    def link_acceleration(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        link: str,
+        reference_frame: str = ALIGNED,
+        out: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
         """Acceleration J qdd + dJ/dt qd of a link's frame: time derivative of ``link_velocity``, without gravity.
 
         Parameters
@@ -65,7 +81,9 @@ class Kinematics(DescribedRobot):
         """
         return self._evaluate_of_frame(('link_acceleration', link, reference_frame), self._inputs, out, q, qd, qdd)
 
-    def jacobian(self, q, link: str, reference_frame=ALIGNED, out=None) -> np.ndarray:
+    def jacobian(
+        self, q: ArrayLike, link: str, reference_frame: str = ALIGNED, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Jacobian J(q) of a link's frame: ``link_velocity`` is J qd. Siciliano et al. 2009, section 3.1.
 
         Parameters
@@ -82,7 +100,14 @@ class Kinematics(DescribedRobot):
         """
         return self._evaluate_of_frame(('jacobian', link, reference_frame), self._inputs, out, q)
 
-    def jacobian_dot_qd(self, q, qd, link: str, reference_frame=ALIGNED, out=None) -> np.ndarray:
+    def jacobian_dot_qd(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        link: str,
+        reference_frame: str = ALIGNED,
+        out: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.float64]:
         """Velocity-dependent acceleration dJ/dt qd: ``link_acceleration`` for qdd = 0.
 
         Parameters
@@ -100,7 +125,7 @@ class Kinematics(DescribedRobot):
         """
         return self.link_acceleration(q, qd, self._zeros, link, reference_frame, out)
 
-    def neutral(self) -> np.ndarray:
+    def neutral(self) -> NDArray[np.float64]:
         """Position at which every joint's transform is the identity.
 
         Returns
@@ -110,7 +135,7 @@ class Kinematics(DescribedRobot):
         """
         return configuration.neutral(self._model.arrays)
 
-    def random(self, generator: 'np.random.Generator | None' = None) -> np.ndarray:
+    def random(self, generator: 'np.random.Generator | None' = None) -> NDArray[np.float64]:
         """Random position: uniform within the limits, or from -pi to pi without limits.
 
         Parameters
@@ -125,7 +150,7 @@ class Kinematics(DescribedRobot):
         """
         return configuration.random(self._model.arrays, self._model.limits, generator or np.random.default_rng())
 
-    def integrate(self, q, step, out=None) -> np.ndarray:
+    def integrate(self, q: ArrayLike, step: ArrayLike, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Position after a step from q; it is q + step if all joints have one degree of freedom.
 
         Parameters
@@ -143,7 +168,9 @@ class Kinematics(DescribedRobot):
         (rows, steps), shape = self._evaluator.states(q=q, step=step)
         return written(out, configuration.integrate(self._model.arrays, rows, steps).reshape(*shape, self.nq))
 
-    def difference(self, start, end, out=None) -> np.ndarray:
+    def difference(
+        self, start: ArrayLike, end: ArrayLike, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Step for which integrate(start, step) is ``end``, with rotations of at most half a turn.
 
         Parameters

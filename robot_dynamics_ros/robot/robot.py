@@ -1,12 +1,15 @@
 """``Robot``: how a robot is created, prepared and written; its other methods are in the classes it is derived from."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.algorithms.table import ALGORITHMS
 from robot_dynamics_ros.formats.description import found_description, model_from_description
-from robot_dynamics_ros.formats.dh import model_from_dh
+from robot_dynamics_ros.formats.dh import DHRow, model_from_dh
 from robot_dynamics_ros.formats.library import named_model
 from robot_dynamics_ros.formats.mjcf import model_from_mjcf
 from robot_dynamics_ros.formats.urdf import model_from_urdf
@@ -93,7 +96,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         base_link: str | None = None,
         tip_link: str | None = None,
         mimic: str = 'ignore',
-        gravity=None,
+        gravity: ArrayLike | None = None,
         loops_file: str | Path | None = None,
     ) -> 'Robot':
         """Return the robot of a URDF, or its ``chain``; ModelError names an unsupported element.
@@ -121,7 +124,9 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         return cls(*chain(model, GRAVITY, base_link, tip_link, gravity))
 
     @classmethod
-    def from_dh(cls, rows, convention: str = 'standard', **more) -> 'Robot':
+    def from_dh(
+        cls, rows: Sequence[DHRow | Mapping[str, object]], convention: str = 'standard', **more: Any
+    ) -> 'Robot':
         """Return the robot of a Denavit-Hartenberg table; see ``formats.dh.model_from_dh``.
 
         Parameters

@@ -4,10 +4,14 @@ The docstring of such a method has a line with the parameter's name alone, where
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import TypeVar
 
+from numpy.typing import ArrayLike
+
+Wrenches = Mapping[str, ArrayLike] | ArrayLike
+"""External wrenches of links, by name or in the order of ``link_names``."""
 Methods = TypeVar('Methods')
 
 

@@ -1,6 +1,7 @@
 """Terms of joint torques: gravity, Coriolis, inertia, friction and springs, and the currents of motors."""
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros.jit.at_first_use import AtFirstUse
 from robot_dynamics_ros.robot.described_robot import DescribedRobot
@@ -13,7 +14,9 @@ from robot_dynamics_ros.robot.shared_parameters import documented
 class TorqueTerms(DescribedRobot):
     """Methods for the single terms of the joint torques."""
 
-    def torque(self, q, qd, qdd, out=None) -> np.ndarray:
+    def torque(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Torques of the motors for a motion: all terms, tau = M qdd + c + g - tau_s + friction + residual.
 
         Rotors are part of M. tau_s is ``spring_torque``, friction is ``friction_torque`` at qd under the torque that
@@ -34,7 +37,9 @@ class TorqueTerms(DescribedRobot):
         """
         return self._evaluate('torque', self._inputs, out, q, qd, qdd)
 
-    def acceleration(self, q, qd, tau, out=None) -> np.ndarray:
+    def acceleration(
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Joint accelerations under torques tau of the motors: the inverse of ``torque``.
 
         Raises ModelError for closed loops, a joint without inertia, a gear that its friction locks (1 or more per
@@ -54,7 +59,7 @@ class TorqueTerms(DescribedRobot):
         """
         return self._evaluate('acceleration', self._inputs, out, q, qd, tau)
 
-    def gravity_torque(self, q, out=None) -> np.ndarray:
+    def gravity_torque(self, q: ArrayLike, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Joint torques g(q) = dV/dq that hold the robot against gravity; V is the potential energy.
 
         Parameters
@@ -69,7 +74,7 @@ class TorqueTerms(DescribedRobot):
         """
         return self._evaluate('gravity_torque', self._inputs, out, q)
 
-    def bias_torque(self, q, qd, out=None) -> np.ndarray:
+    def bias_torque(self, q: ArrayLike, qd: ArrayLike, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Joint torques at zero acceleration: h = c(q, qd) + g(q).
 
         Parameters
@@ -85,7 +90,9 @@ class TorqueTerms(DescribedRobot):
         """
         return self._evaluate('bias_torque', self._inputs, out, q, qd)
 
-    def coriolis_torque(self, q, qd, out=None) -> np.ndarray:
+    def coriolis_torque(
+        self, q: ArrayLike, qd: ArrayLike, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Coriolis and centrifugal torques c(q, qd) = h(q, qd) - g(q).
 
         Parameters
@@ -101,7 +108,9 @@ class TorqueTerms(DescribedRobot):
         """
         return self._evaluate('bias_torque', self._weightless, out, q, qd)
 
-    def inertia_torque(self, q, qdd, out=None) -> np.ndarray:
+    def inertia_torque(
+        self, q: ArrayLike, qdd: ArrayLike, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Joint torques M(q) qdd of an acceleration.
 
         Parameters
@@ -117,7 +126,9 @@ class TorqueTerms(DescribedRobot):
         """
         return self._evaluate('inverse_dynamics', self._weightless, out, q, self._zeros, qdd)
 
-    def friction_torque(self, qd, tau=None, out=None) -> np.ndarray:
+    def friction_torque(
+        self, qd: ArrayLike, tau: ArrayLike | None = None, out: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """Torques that overcome friction: (viscous + quadratic abs(qd)) qd + level sign(qd) + offset.
 
         The sign is smooth; level = coulomb + load abs(tau) + stribeck / (1 + (qd / stribeck_velocity)^2), where tau are
@@ -137,7 +148,7 @@ class TorqueTerms(DescribedRobot):
         """
         return self._friction.torque(qd, tau, out)
 
-    def spring_torque(self, q, qd, out=None) -> np.ndarray:
+    def spring_torque(self, q: ArrayLike, qd: ArrayLike, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Joint torques of springs: stiffness (rest - q) of joints, and springs and dampers of closures.
 
         They act in forward dynamics and simulations, and are no part of inverse dynamics.
@@ -155,7 +166,7 @@ class TorqueTerms(DescribedRobot):
         """
         return self._evaluate('spring_torque', self._inputs, out, q, qd)
 
-    def motor_current(self, tau, out=None) -> np.ndarray:
+    def motor_current(self, tau: ArrayLike, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Motor currents tau / torque_constant; tau includes friction. ModelError names a joint without constant.
 
         Parameters
@@ -171,7 +182,7 @@ class TorqueTerms(DescribedRobot):
         (tau,), shape = self._evaluator.states(tau=tau)
         return written(out, (tau / self._model.torque_constant()).reshape(*shape, self.nv))
 
-    def torque_of_current(self, current, out=None) -> np.ndarray:
+    def torque_of_current(self, current: ArrayLike, out: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Joint torques current * torque_constant, friction included. ModelError as ``motor_current``.
 
         Parameters

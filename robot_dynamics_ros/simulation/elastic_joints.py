@@ -11,6 +11,7 @@ joint with spring and damper that moves the link. So time steps, batches and com
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError
@@ -58,7 +59,7 @@ class ElasticJoints:
     Control 109. He neglects gyroscopic torques of rotors; here they act where the robot has a ``rotor_spin``.
     """
 
-    def __init__(self, robot: Robot, stiffness, damping=0.0):
+    def __init__(self, robot: Robot, stiffness: ArrayLike, damping: ArrayLike = 0.0):
         if not isinstance(robot, Robot) or robot.loops.all:
             raise ArgumentError(f'elastic joints: {robot.name} has closed loops or mimic joints, which need rigid ones')
         for joint in robot.model.joints:
@@ -70,10 +71,12 @@ class ElasticJoints:
             if not joint.rotor > 0.0:
                 raise ArgumentError(f'{where} has no rotor inertia, which its motor needs: Robot.with_rotor_inertia')
         self.robot = robot
-        self.stiffness = validation.of_each_joint('stiffness', np.atleast_1d(stiffness), robot.nv, zero=False)
-        self.damping = validation.of_each_joint('damping', np.atleast_1d(damping), robot.nv, zero=True)
-        self.spring_names = tuple(f'{name}_spring' for name in robot.joint_names)
-        self.tree = self._tree()
+        self.stiffness: np.ndarray = validation.of_each_joint(
+            'stiffness', np.atleast_1d(stiffness), robot.nv, zero=False
+        )
+        self.damping: np.ndarray = validation.of_each_joint('damping', np.atleast_1d(damping), robot.nv, zero=True)
+        self.spring_names: tuple[str, ...] = tuple(f'{name}_spring' for name in robot.joint_names)
+        self.tree: Robot = self._tree()
 
     def _tree(self) -> Robot:
         """Return the robot of motors and springs."""
@@ -98,7 +101,7 @@ class ElasticJoints:
         dampers = interleaved(np.zeros_like(self.damping), self.damping)
         return self.tree.with_friction(viscous=dampers, coulomb=0.0, offset=0.0, stribeck=0.0, load=0.0)
 
-    def start(self, q, qd) -> tuple[np.ndarray, np.ndarray]:
+    def start(self, q: ArrayLike, qd: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return the state (..., 2 n) of ``tree`` for one of the links (..., n): motors at the links' velocities.
 
         The springs carry the weight of the links.
@@ -113,7 +116,7 @@ class ElasticJoints:
         """Return positions or velocities of motors and of links, (..., n) each, for those of ``tree`` (..., 2 n)."""
         return numbers[..., ::2].copy(), numbers[..., ::2] + numbers[..., 1::2]
 
-    def check_step(self, q, step: float, method: str) -> None:
+    def check_step(self, q: ArrayLike, step: float, method: str) -> None:
         """Raise ArgumentError for a step (s) too long for the stiffest mode, naming joint, frequency and longest step.
 
         M depends on the position: the mode is the stiffest one at start positions q (..., n) and random ones.
@@ -132,7 +135,7 @@ class ElasticJoints:
                 f'{joint!r}; expected up to {STABLE[method] / rate:.3g} s with {method}'
             )
 
-    def stiffest_mode(self, inverse_masses, damping=0.0) -> tuple[float, str]:
+    def stiffest_mode(self, inverse_masses: np.ndarray, damping: np.ndarray | float = 0.0) -> tuple[float, str]:
         """Return the largest eigenvalue (1/s, absolute) and the joint whose spring has most of the mode's energy.
 
         ``inverse_masses`` (count, n, n) are M^-1 + B^-1 in some positions, ``damping`` (n) is D. The deflections obey

@@ -3,12 +3,14 @@
 import warnings
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.described_robot import ALIGNED, evaluator_of
 from robot_dynamics_ros.robot.loop_rank import independent_constraints, units_of_constraints
+from robot_dynamics_ros.robot.shared_parameters import Wrenches
 from robot_dynamics_ros.simulation.compiled_motion import compiled_motion, is_compiled
 from robot_dynamics_ros.simulation.elastic_joints import ElasticJoints
 from robot_dynamics_ros.simulation.elastic_motion import ElasticMotion, motor_torque, wrenches_of_tree
@@ -16,7 +18,7 @@ from robot_dynamics_ros.simulation.simulation_result import SimulationResult
 from robot_dynamics_ros.simulation.simulation_setup import Setup
 from robot_dynamics_ros.simulation.step_arrays import Plan, Stops
 from robot_dynamics_ros.simulation.stepwise_motion import stepwise_motion
-from robot_dynamics_ros.simulation.torque_inputs import torque_input
+from robot_dynamics_ros.simulation.torque_inputs import Torque, torque_input
 
 NODES_AND_WEIGHTS = {
     'euler': ((0.0,), (1.0,)),
@@ -35,15 +37,15 @@ WHOLE = 1e-6
 
 def simulate(
     robot: Robot | ElasticJoints,
-    q0,
-    qd0,
-    torque=None,
+    q0: ArrayLike,
+    qd0: ArrayLike,
+    torque: Torque | None = None,
     duration: float = 1.0,
     step: float = 1e-3,
     method: str = 'rk4',
     *,
     every: int = 1,
-    wrenches=None,
+    wrenches: Wrenches | None = None,
     reference_frame: str = ALIGNED,
     friction: bool = False,
     limits: str | None = None,

@@ -4,12 +4,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.law import Law, MeasuredState, Outcome
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 
+Torque = ArrayLike | Callable[..., ArrayLike] | Law
+"""Torques that ``simulate`` accepts."""
 TorqueFunction = Callable[[float, np.ndarray, np.ndarray], Any]
 """Returns torques (..., nv) at a time (s) for positions (..., nq) and velocities (..., nv)."""
 

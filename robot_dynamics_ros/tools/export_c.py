@@ -99,7 +99,9 @@ def locked_of(options) -> dict[str, float]:
             raise ArgumentError(f'--lock: expected JOINT:POSITION, got {entry!r:.80}') from None
     if not positions:
         return {}
-    return with_followers(Robot.from_description(stated_description(options), 'couple', options.loops).loops.couplings, positions)
+    return with_followers(
+        Robot.from_description(stated_description(options), 'couple', options.loops).loops.couplings, positions
+    )
 
 
 def add_xacro_option(parser: argparse.ArgumentParser) -> None:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
@@ -19,7 +20,8 @@ from robot_dynamics_ros.control.joints.joint_friction import friction_adder
 from robot_dynamics_ros.control.joints.position_limits import limits_of
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
-from robot_dynamics_ros.model.model import Friction
+from robot_dynamics_ros.model.model import Finding, Friction, JointLimits, Model
+from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.described_robot import ALIGNED
 from robot_dynamics_ros.robot.evaluator import check_unlocked
@@ -39,39 +41,88 @@ class DrivenRobot:
     """
 
     def __init__(self, robot: Robot, following: FollowingJoints):
-        self.robot, self.following = robot, following
+        self.robot: Robot = robot
+        self.following: FollowingJoints = following
         places = following.places
-        self.joint_names = tuple(robot.model.joint_of_velocity(k) for k in places)
-        self.nv = self.nq = len(places)
+        self.joint_names: tuple[str, ...] = tuple(robot.model.joint_of_velocity(k) for k in places)
+        self.nv: int = len(places)
+        self.nq: int = self.nv
         self._torque = np.zeros(robot.nv)
         self._driven_torque = bound(
             driven_torque, then=(np.zeros((self.nv, robot.nv)), self._torque, np.zeros(self.nv))
         )
-        self.limits = limits_of(robot.model, self.joint_names)
-        self.friction = self._friction()
+        self.limits: JointLimits = limits_of(robot.model, self.joint_names)
+        self.friction: Friction = self._friction()
         self._add_friction = friction_adder(self, np.array(self.friction))
-        self.rotor_inertia = (following.constant_G**2).T @ robot.rotor_inertia
+        self.rotor_inertia: np.ndarray = (following.constant_G**2).T @ robot.rotor_inertia
         # a turn of a leader is no turn of its followers
-        self.continuous_joints = robot.continuous_joints[places] & following.alone
+        self.continuous_joints: np.ndarray = robot.continuous_joints[places] & following.alone
 
-    name = property(lambda self: self.robot.name, doc='Name of the robot.')
-    mechanism = property(lambda self: self.following.mechanism, doc='With closed loops; None for mimic joints alone.')
-    digest = property(lambda self: (self.mechanism or self.robot).digest, doc='Hash of all joints and closed loops.')
-    model = property(lambda self: self.robot.model, doc='Model of the tree of all joints.')
-    gravity = property(lambda self: self.robot.gravity, doc='Gravity in the base frame, (3,) m/s^2.')
-    payloads = property(lambda self: self.robot.payloads, doc='Payloads by link or frame.')
-    findings = property(lambda self: self.robot.findings, doc='Findings of the model check.')
-    link_names = property(lambda self: self.robot.link_names, doc='Base and links that the joints move, n + 1.')
-    end_link = property(lambda self: self.robot.end_link, doc='The link with fingers, or the last one.')
-    frame_names = property(lambda self: self.robot.frame_names, doc='Names of all frames.')
-    followers = property(lambda self: self.following.followers, doc='Joints whose position may be measured.')
-    couplings = property(lambda self: self.following.couplings, doc='Those of mimic joints.')
+    @property
+    def name(self) -> str:
+        """Name of the robot."""
+        return self.robot.name
 
-    def with_gravity(self, gravity) -> 'DrivenRobot':
+    @property
+    def mechanism(self) -> Robot | None:
+        """With closed loops; None for mimic joints alone."""
+        return self.following.mechanism
+
+    @property
+    def digest(self) -> str:
+        """Hash of all joints and closed loops."""
+        return (self.mechanism or self.robot).digest
+
+    @property
+    def model(self) -> Model:
+        """Model of the tree of all joints."""
+        return self.robot.model
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """Gravity in the base frame, (3,) m/s^2."""
+        return self.robot.gravity
+
+    @property
+    def payloads(self) -> dict[str, Payload]:
+        """Payloads by link or frame."""
+        return self.robot.payloads
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Findings of the model check."""
+        return self.robot.findings
+
+    @property
+    def link_names(self) -> tuple[str, ...]:
+        """Base and links that the joints move, n + 1."""
+        return self.robot.link_names
+
+    @property
+    def end_link(self) -> str:
+        """The link with the fingers of a gripper, or the last one."""
+        return self.robot.end_link
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """Names of all frames."""
+        return self.robot.frame_names
+
+    @property
+    def followers(self) -> tuple[str, ...]:
+        """Joints whose position may be measured."""
+        return self.following.followers
+
+    @property
+    def couplings(self) -> tuple[Coupling, ...]:
+        """Those of mimic joints."""
+        return self.following.couplings
+
+    def with_gravity(self, gravity: ArrayLike) -> 'DrivenRobot':
         """Return this robot under another gravity (3, m/s^2)."""
         return DrivenRobot(self.robot.with_gravity(gravity), self.following)
 
-    def with_payload(self, payload, link: str | None = None) -> 'DrivenRobot':
+    def with_payload(self, payload: Payload, link: str | None = None) -> 'DrivenRobot':
         """Return this robot with a payload on ``link``."""
         return DrivenRobot(self.robot.with_payload(payload, link), self.following)
 
@@ -87,63 +138,67 @@ class DrivenRobot:
         """Return a position of the driven joints, (m,): 0, or where loops are closed nearest to it."""
         return self.following.home.copy()
 
-    def positions(self, y) -> np.ndarray:
+    def positions(self, y: ArrayLike) -> np.ndarray:
         """Return the positions of all joints (..., nq; rad, m) at those of the driven ones (..., m)."""
         return self.following.motion(y).q
 
-    def gravity_torque(self, q, out=None) -> np.ndarray:
+    def gravity_torque(self, q: ArrayLike, out: NDArray[np.float64] | None = None) -> np.ndarray:
         """Return the torques (..., m; N m, N) that hold the robot at q (..., m) against gravity and springs."""
         motion = self.following.motion(q)
         return self._of(motion, self.robot.gravity_torque, motion.q, out=out, springs=True)
 
-    def bias_torque(self, q, qd, out=None) -> np.ndarray:
+    def bias_torque(self, q: ArrayLike, qd: ArrayLike, out: NDArray[np.float64] | None = None) -> np.ndarray:
         """Return the bias torques (..., m) at q and qd, springs included."""
         motion = self.following.motion(q, qd)
         if motion.qdd is not None:
             return self._of(motion, self.robot.inverse_dynamics, *motion[:3], out=out, springs=True)
         return self._of(motion, self.robot.bias_torque, *motion[:2], out=out, springs=True)
 
-    def coriolis_torque(self, q, qd, out=None) -> np.ndarray:
+    def coriolis_torque(self, q: ArrayLike, qd: ArrayLike, out: NDArray[np.float64] | None = None) -> np.ndarray:
         """Return the Coriolis and centrifugal torques (..., m) at q and qd."""
         motion = self.following.motion(q, qd)
         if motion.qdd is not None:
-            tau = self.robot.coriolis_torque(*motion[:2]) + self.robot.inertia_torque(motion.q, motion.qdd)
+            tau = self.robot.coriolis_torque(*motion.known[:2]) + self.robot.inertia_torque(motion.q, motion.qdd)
             return _given(out, _reduced(motion, tau))
         return self._of(motion, self.robot.coriolis_torque, *motion[:2], out=out)
 
-    def inertia_torque(self, q, qdd, out=None) -> np.ndarray:
+    def inertia_torque(self, q: ArrayLike, qdd: ArrayLike, out: NDArray[np.float64] | None = None) -> np.ndarray:
         """Return the inertia torques M_y qdd (..., m) at q."""
         motion = self.following.motion(q, None, qdd)
         return self._of(motion, self.robot.inertia_torque, motion.q, motion.qdd, out=out)
 
-    def inverse_dynamics(self, q, qd, qdd, out=None) -> np.ndarray:
+    def inverse_dynamics(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, out: NDArray[np.float64] | None = None
+    ) -> np.ndarray:
         """Return the torques (..., m) of a motion, springs included, without friction."""
         motion = self.following.motion(q, qd, qdd)
         return self._of(motion, self.robot.inverse_dynamics, *motion[:3], out=out, springs=True)
 
-    def torque_regressor(self, q, qd, qdd, out=None) -> np.ndarray:
+    def torque_regressor(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, out: NDArray[np.float64] | None = None
+    ) -> np.ndarray:
         """Return the regressor G' Y (..., m, 10 n) of the tree of all joints."""
         motion = self.following.motion(q, qd, qdd)
-        return _given(out, _transposed(motion.G) @ self.robot.torque_regressor(*motion[:3]))
+        return _given(out, _transposed(motion.G) @ self.robot.torque_regressor(*motion.known))
 
-    def mass_matrix(self, q, out=None) -> np.ndarray:
+    def mass_matrix(self, q: ArrayLike, out: NDArray[np.float64] | None = None) -> np.ndarray:
         """Return M_y = G' M G (..., m, m) at q."""
         motion = self.following.motion(q)
         return _given(out, _transposed(motion.G) @ self.robot.mass_matrix(motion.q) @ motion.G)
 
-    def mass_matrix_inverse(self, q, out=None) -> np.ndarray:
+    def mass_matrix_inverse(self, q: ArrayLike, out: NDArray[np.float64] | None = None) -> np.ndarray:
         """Return the inverse of M_y (..., m, m) at q."""
         return _given(out, np.linalg.inv(self.mass_matrix(q)))
 
-    def coriolis_matrix(self, q, qd, out=None) -> np.ndarray:
+    def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, out: NDArray[np.float64] | None = None) -> np.ndarray:
         """Return C_y = G' (C G + M dG/dt) (..., m, m) at q and qd: C_y qd = c, and C_y + C_y' is dM_y/dt."""
         motion, rate = self.following.motion(q, qd), self.following.matrix_rate(q, qd)
-        CG = self.robot.coriolis_matrix(motion.q, motion.qd) @ motion.G
+        CG = self.robot.coriolis_matrix(*motion.known[:2]) @ motion.G
         if rate is not None:
             CG = CG + self.robot.mass_matrix(motion.q) @ rate
         return _given(out, _transposed(motion.G) @ CG)
 
-    def torque(self, q, qd, qdd, out=None) -> np.ndarray:
+    def torque(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, out: NDArray[np.float64] | None = None) -> np.ndarray:
         """Return the torques (..., m) of the motors for a motion, friction included, as ``Robot.torque``.
 
         It is what nodes add up, so friction is that of ``friction_torque``.
@@ -151,7 +206,9 @@ class DrivenRobot:
         transmitted = self.inverse_dynamics(q, qd, qdd)
         return _given(out, transmitted + self.friction_torque(qd, transmitted))
 
-    def acceleration(self, q, qd, tau, out=None) -> np.ndarray:
+    def acceleration(
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, out: NDArray[np.float64] | None = None
+    ) -> np.ndarray:
         """Return the accelerations (..., m; rad/s^2, m/s^2) under torques tau of the motors: the inverse of ``torque``.
 
         ModelError where a gear is locked by its friction, or where coupled motors have friction that grows with the
@@ -159,16 +216,20 @@ class DrivenRobot:
         """
         check_unlocked(self.model, 'acceleration')
         tau, transition = np.asarray(tau, float), self.friction.transition
-        ratio = self.friction.load * qd / np.hypot(qd, transition)
+        ratio = self.friction.load * np.asarray(qd, float) / np.hypot(qd, transition)
         left = tau - self.friction_torque(qd)
         return self.forward_dynamics(q, qd, (left - ratio * np.abs(left)) / (1.0 - ratio * ratio), out=out)
 
-    def forward_dynamics(self, q, qd, tau, out=None) -> np.ndarray:
+    def forward_dynamics(
+        self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, out: NDArray[np.float64] | None = None
+    ) -> np.ndarray:
         """Return the accelerations (..., m; rad/s^2, m/s^2) under torques tau, springs included, without friction."""
         net = np.asarray(tau, float) - self.bias_torque(q, qd)
         return _given(out, np.linalg.solve(self.mass_matrix(q), net[..., None])[..., 0])
 
-    def friction_torque(self, qd, tau=None, out=None) -> np.ndarray:
+    def friction_torque(
+        self, qd: ArrayLike, tau: ArrayLike | None = None, out: NDArray[np.float64] | None = None
+    ) -> np.ndarray:
         """Return friction torques (..., m) at qd; tau are the transmitted torques, zero by default.
 
         They are those of driven joints and of what mimics them; joints that closed loops move count without friction.
@@ -181,12 +242,14 @@ class DrivenRobot:
             self._add_friction(qd[state], transmitted[state], torque[state])
         return _given(out, torque)
 
-    def jacobian(self, q, link: str, reference_frame=ALIGNED, out=None) -> np.ndarray:
+    def jacobian(
+        self, q: ArrayLike, link: str, reference_frame: str = ALIGNED, out: NDArray[np.float64] | None = None
+    ) -> np.ndarray:
         """Return the Jacobian J G (..., 6, m) of a link at q."""
         motion = self.following.motion(q)
         return _given(out, self.robot.jacobian(motion.q, link, reference_frame) @ motion.G)
 
-    def link_pose(self, q, link: str, out=None) -> np.ndarray:
+    def link_pose(self, q: ArrayLike, link: str, out: NDArray[np.float64] | None = None) -> np.ndarray:
         """Return the pose (..., 4, 4; m) of a link at q."""
         return self.robot.link_pose(self.positions(q), link, out=out)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.robot import Robot
@@ -16,6 +17,11 @@ class Motion(NamedTuple):
     qd: np.ndarray | None  # (..., n) rad/s, m/s; None where no velocities were given
     qdd: np.ndarray | None  # (..., n) rad/s^2, m/s^2; None where it is zero for driven joints without acceleration
     G: np.ndarray  # (..., n, m); that of a single state has contiguous columns
+
+    @property
+    def known(self) -> tuple[np.ndarray, ...]:
+        """Positions, velocities and accelerations, without those that are None."""
+        return tuple(it for it in self[:3] if it is not None)
 
 
 class FollowingJoints(Protocol):
@@ -60,10 +66,10 @@ class FollowingJoints(Protocol):
     def mechanism(self) -> Robot | None:
         """See above."""
 
-    def motion(self, y, yd=None, ydd=None) -> Motion:
+    def motion(self, y: ArrayLike, yd: ArrayLike | None = None, ydd: ArrayLike | None = None) -> Motion:
         """Return the motion of all joints at y (..., m), for velocities and accelerations of the driven joints."""
 
-    def matrix_rate(self, y, yd) -> np.ndarray | None:
+    def matrix_rate(self, y: ArrayLike, yd: ArrayLike) -> np.ndarray | None:
         """Return dG/dt (..., n, m) at y and yd, None where G is constant."""
 
     def spring_torque(self, motion: Motion) -> np.ndarray | None:

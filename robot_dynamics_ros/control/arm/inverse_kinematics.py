@@ -19,6 +19,7 @@ Sugihara 2011, Solvability-unconcerned inverse kinematics by the Levenberg-Marqu
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.joints.continuous_joints import nearest, turns
@@ -66,12 +67,14 @@ class InverseKinematics:
         check_tree(robot.model, 'inverse kinematics')
         if robot.nq != robot.nv:
             raise ArgumentError('robot: expected joints of one degree of freedom')
-        self.link = link or robot.end_link
+        self.link: str = link or robot.end_link
         robot.link_pose(robot.neutral(), self.link)
         self._robot, self._turn, limits = robot, turns(robot), PositionLimits(robot, 0.0)
         self._lower, self._upper = limits.lower, limits.upper
 
-    def position(self, pose, start, posture=None, rows: slice = slice(0, 6)) -> np.ndarray:
+    def position(
+        self, pose: ArrayLike, start: ArrayLike, posture: ArrayLike | None = None, rows: slice = slice(0, 6)
+    ) -> np.ndarray:
         """Return the position (n; rad, m) near ``start`` at which the link has a pose.
 
         Parameters

@@ -1,8 +1,10 @@
 """Torque limiter: finite check, effort limit and rate limit before a torque is published."""
 
+from collections.abc import Sequence
 from enum import IntFlag
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
@@ -101,15 +103,17 @@ class TorqueLimiter:
         Number of torques of each joint that were limited in effort, and in rate; ``reset`` leaves it.
     """
 
-    def __init__(self, effort_limit, rate_limit, enforced: bool = True):
-        effort_limit, rate_limit = (np.array(values, float) for values in (effort_limit, rate_limit))
-        self.effort_limit, self.rate_limit = effort_limit, rate_limit
-        self.last = np.zeros(len(effort_limit))
-        self.by_joint = np.zeros(len(effort_limit), np.int64)
-        self.limited = np.zeros((2, len(effort_limit)), np.int64)
-        self.counts = dict.fromkeys(REASONS, 0)
-        written = self.last, self.by_joint, self.limited, *np.zeros((2, len(effort_limit)))
-        self._limit = bound(_limit, effort_limit, rate_limit, *written, enforced, then=(np.zeros_like(self.last), 0.0))
+    def __init__(self, effort_limit: ArrayLike, rate_limit: ArrayLike, enforced: bool = True):
+        self.effort_limit: np.ndarray = np.array(effort_limit, float)
+        self.rate_limit: np.ndarray = np.array(rate_limit, float)
+        n = len(self.effort_limit)
+        self.last: np.ndarray = np.zeros(n)
+        self.by_joint: np.ndarray = np.zeros(n, np.int64)
+        self.limited: np.ndarray = np.zeros((2, n), np.int64)
+        self.counts: dict[Limited, int] = dict.fromkeys(REASONS, 0)
+        written = self.last, self.by_joint, self.limited, *np.zeros((2, n))
+        limits = self.effort_limit, self.rate_limit
+        self._limit = bound(_limit, *limits, *written, enforced, then=(np.zeros_like(self.last), 0.0))
 
     def apply(self, torque: np.ndarray, elapsed: float) -> bool:
         """Limit a torque in place.
@@ -138,7 +142,7 @@ class TorqueLimiter:
         for flag in REASONS:
             self.counts[flag] = 0
 
-    def reasons(self, joint_names) -> str:
+    def reasons(self, joint_names: Sequence[str]) -> str:
         """Return for each joint (n names) that was limited since the last reset why; '' if none was."""
         lines = []
         for name, bits in zip(joint_names, self.by_joint.tolist(), strict=True):
@@ -147,7 +151,7 @@ class TorqueLimiter:
         return '; '.join(lines)
 
 
-def effort_limits(stated, known, joint_names) -> np.ndarray:
+def effort_limits(stated: ArrayLike, known: ArrayLike, joint_names: Sequence[str]) -> np.ndarray:
     """Return the effort limit of each joint: the configured one, else that of the model.
 
     Parameters
@@ -184,7 +188,7 @@ def stated_effort_limits(stated, known, joint_names) -> np.ndarray:
     return np.where(stated > 0.0, stated, known)
 
 
-def rate_limits(stated, joint_names) -> np.ndarray:
+def rate_limits(stated: ArrayLike, joint_names: Sequence[str]) -> np.ndarray:
     """Return the rate limit of each joint.
 
     Parameters

@@ -1,6 +1,9 @@
 """Joint-space control laws: joint torques from measured and desired positions and velocities."""
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
@@ -71,12 +74,20 @@ class JointSpaceControl:
     Featherstone & Orin 2000, section 2; Siciliano et al. 2009, section 8.5.
     """
 
-    def __init__(self, robot: Robot, law: str, stiffness, damping, bandwidth: float, terms=TERMS):
+    def __init__(
+        self,
+        robot: Robot,
+        law: str,
+        stiffness: ArrayLike,
+        damping: ArrayLike,
+        bandwidth: float,
+        terms: Sequence[str] = TERMS,
+    ):
         if law == 'pd_gravity' and 'gravity' not in terms:
             raise ArgumentError(
                 'control law pd_gravity: gravity would be added twice, the robot adds it itself; choose pd'
             )
-        self.law = validation.choice('control law', law, LAWS)
+        self.law: str = validation.choice('control law', law, LAWS)
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         self._feedback = _feedback_with(robot, stiffness, damping)
         if not np.isfinite(bandwidth) or bandwidth <= 0:
@@ -89,7 +100,9 @@ class JointSpaceControl:
         self._add_friction = friction_adder(robot, friction)
         self._term = np.zeros(n)
 
-    def torque(self, q, qd, desired, feedforward, out) -> None:
+    def torque(
+        self, q: np.ndarray, qd: np.ndarray, desired: Sequence[np.ndarray], feedforward: np.ndarray, out: np.ndarray
+    ) -> None:
         """Compute the torque.
 
         Parameters
@@ -136,13 +149,13 @@ class Hold:
         For a wrong length or a negative gain.
     """
 
-    def __init__(self, robot: Robot, stiffness, damping, terms=TERMS):
+    def __init__(self, robot: Robot, stiffness: ArrayLike, damping: ArrayLike, terms: Sequence[str] = TERMS):
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         self._feedback = _feedback_with(robot, stiffness, damping)
         self._robot.prepare('gravity_torque')
         self._still, self._gravity = np.zeros(robot.nv), np.zeros(robot.nv)
 
-    def torque(self, q, qd, q_hold, out) -> None:
+    def torque(self, q: np.ndarray, qd: np.ndarray, q_hold: np.ndarray, out: np.ndarray) -> None:
         """Compute the torque.
 
         Parameters

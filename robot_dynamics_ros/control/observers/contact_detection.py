@@ -95,10 +95,12 @@ class ContactDetector:
     """
 
     def __init__(self, n: int, gain: float):
-        self.thresholds = np.zeros((4, n))
+        self.thresholds: np.ndarray = np.zeros((4, n))
         self.thresholds[0] = np.inf
-        self.threshold, self.weight = np.full(n, np.inf), np.ones(n)
-        self.size, self._ratios = np.zeros(n), np.zeros((2, n))
+        self.threshold: np.ndarray = np.full(n, np.inf)
+        self.weight: np.ndarray = np.ones(n)
+        self.size: np.ndarray = np.zeros(n)
+        self._ratios = np.zeros((2, n))
         self._recent, self._gain = np.zeros((SAMPLES - 1, n)), gain
         written, example = (self.weight, self._recent, self.size, self.threshold, self._ratios), np.zeros(n)
         self._compare = bound(_compare, self.thresholds, *written, then=(example, example, example, example, 0.0))
@@ -116,7 +118,9 @@ class ContactDetector:
 
     def reset(self) -> None:
         """End a contact, as where the observer starts anew; the thresholds stay."""
-        self.contact, self.joint, self.ratio = False, 0, 0.0
+        self.contact: bool = False
+        self.joint: int = 0
+        self.ratio: float = 0.0
         self.weight[:] = 1.0
         self._recent[:] = self.size[:] = self._ratios[:] = 0.0
 

@@ -54,10 +54,11 @@ class ExternalWrench:
     """
 
     def __init__(self, robot: Robot, frame: str = ''):
-        self.frame = frame or robot.end_link
+        self.frame: str = frame or robot.end_link
         self._robot = robot
-        self.jacobian = np.array(robot.jacobian(robot.neutral(), self.frame, 'local'))
-        A, A_inv, b, self.wrench = np.zeros((6, 6)), np.zeros((6, 6)), np.zeros(6), np.zeros(6)
+        self.jacobian: np.ndarray = np.array(robot.jacobian(robot.neutral(), self.frame, 'local'))
+        A, A_inv, b = np.zeros((6, 6)), np.zeros((6, 6)), np.zeros(6)
+        self.wrench: np.ndarray = np.zeros(6)
         self._solve = bound(_solve, self.jacobian, then=(np.zeros(robot.nv), A, A_inv, b, b))
         self._scratch = A, A_inv, b, self.wrench
 

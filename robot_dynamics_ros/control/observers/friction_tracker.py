@@ -12,6 +12,8 @@ positive definite; a motion without reversal, which cannot separate scale and of
 to.
 """
 
+from typing import Protocol
+
 import numpy as np
 
 from robot_dynamics_ros import validation
@@ -89,6 +91,29 @@ def track_friction(
                 scale[k] = max(1.0 - largest, min(1.0 + largest, scale[k]))
 
 
+class RecordedMotion(Protocol):
+    """What ``FrictionTracker.predict`` reads of an ``identification.Log``."""
+
+    @property
+    def t(self) -> np.ndarray:
+        """Times (m,), s."""
+
+    @property
+    def q(self) -> np.ndarray:
+        """Positions (m, n), rad or m."""
+
+    @property
+    def qd(self) -> np.ndarray:
+        """Velocities (m, n), rad/s or m/s."""
+
+    @property
+    def qdd(self) -> np.ndarray:
+        """Accelerations (m, n), rad/s^2 or m/s^2."""
+
+    def torque(self, robot: Robot) -> np.ndarray:
+        """Return the joint torques (m, n), friction included, N m or N."""
+
+
 class FrictionTracker:
     """Scale and offset of the friction of each joint of one robot, updated with each sample, without allocation.
 
@@ -123,7 +148,9 @@ class FrictionTracker:
         n, effort = robot.nv, robot.limits.effort
         transmitted = TRANSMITTED * np.where(np.isfinite(effort), effort, 0.0)
         self._robot, self._level = robot, robot.friction_torque(np.ones(n), transmitted) - robot.friction.offset
-        self._sums, self.scale, self.offset = np.zeros((n, 5)), np.ones(n), np.zeros(n)
+        self._sums = np.zeros((n, 5))
+        self.scale: np.ndarray = np.ones(n)
+        self.offset: np.ndarray = np.zeros(n)
         example = np.zeros(n)
         contact = np.full(n, np.inf) if contact is None else contact
         fixed = self._level, contact, self._sums, self.scale, self.offset, time_constant
@@ -161,7 +188,7 @@ class FrictionTracker:
         """
         self._update(qd, friction, measured, elapsed)
 
-    def predict(self, log) -> np.ndarray:
+    def predict(self, log: RecordedMotion) -> np.ndarray:
         """Return the joint torques (m, n; N m, N) of a log; the one of a sample uses only samples before it.
 
         The tracker continues from its present estimate.

@@ -130,8 +130,11 @@ class MomentumObserver:
         self._rate_of = PayloadBlender(MomentumRate, robot, PayloadGravity.of(robot))
         momenta, self._inputs, self._filtered = np.zeros((2, n)), np.zeros((5, n)), np.zeros((3, n))
         self._before, self._now = momenta
-        self._measured, self.friction, self.inertial = self._filtered
-        self._q, self._qd, self._rate, self.residual = np.zeros((4, n))
+        self._measured = self._filtered[0]
+        self.friction: np.ndarray = self._filtered[1]
+        self.inertial: np.ndarray = self._filtered[2]
+        self._q, self._qd, self._rate = np.zeros((3, n))
+        self.residual: np.ndarray = np.zeros(n)
         fixed = (
             np.array(robot.friction),
             robot.model.motor_velocities(),
@@ -145,7 +148,8 @@ class MomentumObserver:
 
     def reset(self) -> None:
         """Restart with the next sample; scale and offset of the friction stay."""
-        self._stamp, self.elapsed, self._time = 0, 0.0, -1.0
+        self._stamp, self._time = 0, -1.0
+        self.elapsed: float = 0.0
         self._filtered[:] = self._inputs[:] = 0.0
 
     def forget_friction(self) -> None:

@@ -1,5 +1,7 @@
 """Learning of contact thresholds in free motion, from one motion or several."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
@@ -80,7 +82,7 @@ class ThresholdLearning:
     def __init__(
         self,
         detector: ContactDetector,
-        joint_names,
+        joint_names: Sequence[str],
         static_friction: np.ndarray,
         effort_limit: np.ndarray | None = None,
         tracker: FrictionTracker | None = None,
@@ -97,7 +99,7 @@ class ThresholdLearning:
         self._is_known = self._moves = self._forgets = False
         self._asked: tuple[float, float] | None = None
         self._remaining = self._margin = 0.0
-        self.status = 'not learnt'
+        self.status: str = 'not learnt'
 
     def begin(self, duration: float, margin: float) -> str:
         """Learn over ``duration`` s from now on, ``margin`` times the largest residuals; return why not, '' if so."""

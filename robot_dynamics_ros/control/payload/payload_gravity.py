@@ -83,11 +83,11 @@ class GravityRamp(Ramp[Vector]):
             return self.after
         return vector_of((1.0 - share) * np.array(self.before) + share * np.array(self.after))
 
-    def numbers(self, *values) -> np.ndarray:
+    def numbers(self, *values: Vector) -> np.ndarray:
         """Return the vectors ``values`` as an array (values, 3)."""
         return np.array(values)
 
-    def to(self, vector, start: int, ramp_time: float) -> 'GravityRamp':
+    def to(self, vector: Iterable[float], start: int, ramp_time: float) -> 'GravityRamp':
         """Return the ramp from gravity at ``start`` (ns) to ``vector`` (3, m/s^2) over ``ramp_time`` s."""
         return GravityRamp(vector_of(vector), self.at(start), start, round(ramp_time * 1e9))
 
@@ -190,7 +190,7 @@ def carrying(robot: Robot, payloads: Mapping[str, Payload]) -> Robot:
     return robot
 
 
-def vector_of(vector) -> Vector:
+def vector_of(vector: Iterable[float]) -> Vector:
     """Return a vector (3,) as a tuple of floats."""
     x, y, z = (float(part) for part in vector)
     return x, y, z

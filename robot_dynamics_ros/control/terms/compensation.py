@@ -1,5 +1,7 @@
 """Compensation torque: the sum of chosen terms among gravity, Coriolis, inertia, friction and a learnt residual."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from robot_dynamics_ros.control.joints.joint_friction import friction_adder, frictionless
@@ -49,8 +51,8 @@ class Compensation:
         As ``checked_terms`` and ``ResidualTorque``; where only one of the term 'residual' and its model is given.
     """
 
-    def __init__(self, robot: Robot, terms, residual: ResidualModel | None = None):
-        self.terms = checked_terms(terms)
+    def __init__(self, robot: Robot, terms: Sequence[str], residual: ResidualModel | None = None):
+        self.terms: tuple[str, ...] = checked_terms(terms)
         if (RESIDUAL in self.terms) != (residual is not None):
             lacks = 'compensation lacks the term residual' if residual else 'the term residual needs a file'
             raise ArgumentError(f'residual_file: {lacks}; state both, or neither')
@@ -69,7 +71,7 @@ class Compensation:
             self._whole.prepare('inverse_dynamics')
         self._transmitted = np.zeros(robot.nv)
 
-    def torque(self, q, qd, qdd, out) -> None:
+    def torque(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, out: np.ndarray) -> None:
         """Compute the sum of the chosen terms.
 
         Parameters
@@ -81,7 +83,9 @@ class Compensation:
         """
         self.with_friction_at(qd, q, qd, qdd, out)
 
-    def with_friction_at(self, qd_friction, q, qd, qdd, out) -> None:
+    def with_friction_at(
+        self, qd_friction: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, out: np.ndarray
+    ) -> None:
         """Compute the sum as ``torque`` does, with friction and residual at another velocity (n)."""
         chosen = q, qd if self._coriolis else self._zeros, qdd if self._inertia else self._zeros
         self._robot.inverse_dynamics(*chosen, out=out)

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError
@@ -52,7 +53,9 @@ class SampledMotion(NamedTuple):
         return self
 
 
-def quintic(start, end, t, start_velocity=0.0, end_velocity=0.0) -> SampledMotion:
+def quintic(
+    start: ArrayLike, end: ArrayLike, t: ArrayLike, start_velocity: ArrayLike = 0.0, end_velocity: ArrayLike = 0.0
+) -> SampledMotion:
     """Quintic polynomial between two positions, with accelerations of zero at both ends.
 
     Parameters
@@ -89,7 +92,9 @@ def quintic(start, end, t, start_velocity=0.0, end_velocity=0.0) -> SampledMotio
     return _polynomial(times, np.array(powers))
 
 
-def cubic(start, end, t, start_velocity=0.0, end_velocity=0.0) -> SampledMotion:
+def cubic(
+    start: ArrayLike, end: ArrayLike, t: ArrayLike, start_velocity: ArrayLike = 0.0, end_velocity: ArrayLike = 0.0
+) -> SampledMotion:
     """Cubic polynomial between two positions with velocities at both ends; arguments and errors as ``quintic``.
 
     Parameters
@@ -117,7 +122,7 @@ def cubic(start, end, t, start_velocity=0.0, end_velocity=0.0) -> SampledMotion:
     return _polynomial(times, np.array([p0, v0, 3 * h - 2 * v0 - v1, -2 * h + v0 + v1]))
 
 
-def trapezoidal(start, end, t, velocity=None) -> SampledMotion:
+def trapezoidal(start: ArrayLike, end: ArrayLike, t: ArrayLike, velocity: ArrayLike | None = None) -> SampledMotion:
     """Motion of trapezoidal velocity: constant acceleration, constant velocity, constant deceleration.
 
     Parameters
@@ -166,7 +171,9 @@ def trapezoidal(start, end, t, velocity=None) -> SampledMotion:
     )
 
 
-def fourier_series(center, sines, cosines, frequency: float, t) -> SampledMotion:
+def fourier_series(
+    center: ArrayLike, sines: ArrayLike, cosines: ArrayLike, frequency: float, t: ArrayLike
+) -> SampledMotion:
     """Periodic motion of the velocity qd = sum of sines_k sin(k w t) + cosines_k cos(k w t), w = 2 pi frequency.
 
     Parameters

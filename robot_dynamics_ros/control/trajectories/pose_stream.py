@@ -20,6 +20,7 @@ Flash & Hogan 1985, The coordination of arm movements: an experimentally confirm
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.control.arm.inverse_kinematics import InverseKinematics
 from robot_dynamics_ros.control.joints.continuous_joints import nearest, turns
@@ -98,7 +99,9 @@ class PoseStream:
         self._posture = self._before = None
         self._refused = 0
 
-    def points(self, pose, reference: np.ndarray, lag: float | None = None, time: int | None = None) -> PosePoints:
+    def points(
+        self, pose: ArrayLike, reference: np.ndarray, lag: float | None = None, time: int | None = None
+    ) -> PosePoints:
         """Return where the joints go for a pose, and when.
 
         Parameters

@@ -5,9 +5,11 @@ with positions only a linear one (velocity jumps at the points, acceleration is 
 is constant.
 """
 
+from collections.abc import Callable
 from hashlib import blake2b
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.errors import ArgumentError
@@ -67,7 +69,13 @@ class Trajectory:
         For wrong shapes, times or rates; the text names the point.
     """
 
-    def __init__(self, times, positions, velocities=None, accelerations=None):
+    def __init__(
+        self,
+        times: ArrayLike,
+        positions: ArrayLike,
+        velocities: ArrayLike | None = None,
+        accelerations: ArrayLike | None = None,
+    ):
         times, positions = np.array(times, float), np.array(positions, float)
         if positions.ndim != 2 or times.shape != positions.shape[:1] or not len(times):
             raise ArgumentError(
@@ -85,7 +93,8 @@ class Trajectory:
         # the end with fewer rates decides: 0 linear, 1 cubic, 2 quintic
         self._smoothness = np.minimum(rates[:-1], rates[1:])
         self._starts = times.copy()
-        self.start, self.duration = float(times[0]), float(times[-1])
+        self.start: float = float(times[0])
+        self.duration: float = float(times[-1])
         self._final = positions[-1].copy()
         self._coefficients = np.zeros((len(times) - 1, 6, positions.shape[1]))
         for smoothness, segment in enumerate((_linear, cubic, quintic)):
@@ -143,7 +152,7 @@ class Trajectory:
         """Times (m,), coefficients (m - 1, 6, n) and final position (n), as the kernel ``sample`` reads them."""
         return self._starts, self._coefficients, self._final
 
-    def sample(self, t: float, q, qd, qdd) -> None:
+    def sample(self, t: float, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> None:
         """Write the desired position, velocity and acceleration at a time.
 
         Parameters
@@ -162,7 +171,7 @@ class Trajectory:
             raise ArgumentError(f'trajectory: {t} s is before its first point at {self.start} s')
         sample(*self.segments, q, qd, qdd, t)
 
-    def sampler(self, q, qd, qdd):
+    def sampler(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> Callable[[float], None]:
         """Return ``sample`` as a function of time alone, which is fast.
 
         Parameters

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.control.joints.joint_friction import FRICTIONAL
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
@@ -48,7 +49,7 @@ class Check(NamedTuple):
     """
 
 
-def check(robot: Robot, trajectory: Trajectory, period: float = PERIOD, effort_limit=None) -> Check:
+def check(robot: Robot, trajectory: Trajectory, period: float = PERIOD, effort_limit: ArrayLike | None = None) -> Check:
     """Peak efforts and velocities of a trajectory, and the smallest factor of its times that keeps them within limits.
 
     Parameters

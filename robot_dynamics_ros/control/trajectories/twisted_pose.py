@@ -31,7 +31,9 @@ class TwistedPose:
         """Begin with the next velocity: the arm has been led otherwise; any thread."""
         self._pose = None
 
-    def moved(self, twist: np.ndarray, is_local: bool, time: int, leading, measured) -> np.ndarray:
+    def moved(
+        self, twist: np.ndarray, is_local: bool, time: int, leading: np.ndarray, measured: np.ndarray
+    ) -> np.ndarray:
         """Return the pose (4, 4) to which a velocity leads.
 
         Parameters

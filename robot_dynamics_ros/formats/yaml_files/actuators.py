@@ -35,7 +35,7 @@ from robot_dynamics_ros.model.audit import audit_rotors
 from robot_dynamics_ros.model.joint_types import KINDS
 from robot_dynamics_ros.model.model import Actuators, Friction, Model, with_spin
 
-Source = str | Path | Mapping[str, Mapping]
+Source = str | Path | Mapping[str, Mapping[str, object]]
 
 COUPLING = 'motor_coupling'
 _NOT_NEGATIVE, _POSITIVE = {'least': 0.0}, {'above': 0.0}

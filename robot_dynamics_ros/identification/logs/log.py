@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 
 from robot_dynamics_ros import validation
@@ -68,7 +69,7 @@ class Log:
     temperature: np.ndarray | None = None
     effort: str = 'torque'
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Copy the fields to read-only arrays and check them."""
         validation.choice('effort', self.effort, MEANINGS)
         m = len(validation.increasing('t', self.t, 1))
@@ -216,14 +217,14 @@ class Log:
         """Return the number of samples."""
         return len(self.t)
 
-    def __getitem__(self, part) -> 'Log':
+    def __getitem__(self, part: slice | ArrayLike) -> 'Log':
         """Return the samples of a slice, or of a mask or indices (array_like); times stay as they are."""
         part = part if isinstance(part, slice) else np.asarray(part)
         try:
             times = self.t[part]
         except IndexError:
             times = None
-        if np.ndim(times) != 1:
+        if times is None or times.ndim != 1:
             which = f'a slice, a mask ({len(self)},) or indices of its samples'
             raise ArgumentError(f'part of a log: expected {which}, got {part!r:.80}')
         chosen: dict[str, Any] = {name: getattr(self, name)[part] for name in ('t', *self._signals())}

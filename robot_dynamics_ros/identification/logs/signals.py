@@ -6,6 +6,7 @@ Samples are rows: x is (m,) or (m, n) at times t (m,) s, which increase and need
 import itertools
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.interpolate import CubicSpline
 from scipy.signal import butter, sosfiltfilt
 
@@ -34,7 +35,7 @@ NEAR = 1.0
 """Distance from whole turns of a step that is a turn, rad: less than 5 rad/s within ``GAP``."""
 
 
-def differentiate(t, x) -> np.ndarray:
+def differentiate(t: ArrayLike, x: ArrayLike) -> np.ndarray:
     """Return dx/dt, the derivative of the cubic spline through the samples.
 
     Its gain is within 1 % of that of an exact derivative up to a sixth of the sampling rate, where central differences
@@ -62,7 +63,7 @@ def differentiate(t, x) -> np.ndarray:
     return CubicSpline(times, samples)(times, 1)
 
 
-def zero_phase(t, x, cutoff: float) -> np.ndarray:
+def zero_phase(t: ArrayLike, x: ArrayLike, cutoff: float) -> np.ndarray:
     """Return x without frequencies above ``cutoff``, not delayed: a Butterworth filter, forwards and backwards.
 
     The gain is 1/2 at the cut-off frequency and 0.9998 at a third of it. Samples are interpolated by a cubic spline on
@@ -110,7 +111,7 @@ def zero_phase(t, x, cutoff: float) -> np.ndarray:
     return CubicSpline(grid, filtered)(times)
 
 
-def estimate_delay(t, measured, predicted, largest: float = LARGEST_DELAY) -> float:
+def estimate_delay(t: ArrayLike, measured: ArrayLike, predicted: ArrayLike, largest: float = LARGEST_DELAY) -> float:
     """Return the time by which ``measured`` is late: d for which measured(t + d) fits predicted(t) best.
 
     Each column of ``predicted`` is scaled and shifted to fit its column of ``measured`` best, so a model with wrong
@@ -213,7 +214,7 @@ def correlation_times(x: np.ndarray) -> np.ndarray:
     return np.maximum(2.0 * np.where(positive, correlation, 0.0).sum(axis=0) - 1.0, 1.0)
 
 
-def moving(qd, speed: float = SPEED) -> np.ndarray:
+def moving(qd: ArrayLike, speed: float = SPEED) -> np.ndarray:
     """Return which samples of velocities ``qd`` (m, n) belong to a motion, (m,): some joint is faster than ``speed``.
 
     ``speed`` is in rad/s (m/s). At rest, friction has any value up to its static one, so that a model does not predict

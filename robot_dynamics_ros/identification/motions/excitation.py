@@ -8,10 +8,11 @@ torques. It mixes the units of the parameters; the condition number of W with co
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize
 
 from robot_dynamics_ros import validation
@@ -55,7 +56,9 @@ class ConditionNumbers(NamedTuple):
     """Likewise, and with columns of length 1, so that units of parameters do not count."""
 
 
-def condition_numbers(robot: Robot, q, qd, qdd, noise=None) -> ConditionNumbers:
+def condition_numbers(
+    robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, noise: ArrayLike | None = None
+) -> ConditionNumbers:
     """Return condition numbers of the weighted base regressor of a motion.
 
     Parameters
@@ -85,11 +88,11 @@ def optimise_excitation(
     robot: Robot,
     harmonics: int = 5,
     duration: float = 10.0,
-    limits=None,
-    avoid: Callable | None = None,
+    limits: Mapping[str, ArrayLike] | None = None,
+    avoid: Callable[[np.ndarray], bool] | None = None,
     *,
     share: float = 0.95,
-    noise=None,
+    noise: ArrayLike | None = None,
     starts: int = 8,
     seed: int = 0,
     time_limit: float = 30.0,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import null_space
 
 from robot_dynamics_ros import validation
@@ -54,7 +55,7 @@ class FourierTrajectory:
     sines: np.ndarray
     cosines: np.ndarray
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Convert the fields to arrays and check them."""
         object.__setattr__(self, 'joint_names', tuple(self.joint_names))
         object.__setattr__(self, 'duration', validation.positive('duration', self.duration))
@@ -72,7 +73,7 @@ class FourierTrajectory:
         """Position at t = 0, (n,) rad (m): the arm has to be there before the motion begins."""
         return self.sample(0.0)[0]
 
-    def sample(self, t) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def sample(self, t: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return q, qd and qdd at given times.
 
         Parameters
@@ -113,7 +114,7 @@ class FourierTrajectory:
         t = np.linspace(0.0, total, int(np.ceil(total / validation.positive('period', period) * (1.0 - 1e-12))) + 1)
         return t, *self.sample(t)
 
-    def peaks(self, middle) -> np.ndarray:
+    def peaks(self, middle: ArrayLike) -> np.ndarray:
         """Return upper bounds of abs(q - middle), abs(qd) and abs(qdd) over all times, (3, n).
 
         The largest sample of a polynomial of sines and cosines of degree H at m even steps of its period is at least

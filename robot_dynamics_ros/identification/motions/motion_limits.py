@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.laws.acceleration_limits import RISE_TIME
@@ -21,7 +22,7 @@ class MotionLimits(NamedTuple):
     effort: np.ndarray  # N m, N
 
 
-def motion_limits(robot: Robot, stated: Mapping | None = None, share: float = 1.0) -> MotionLimits:
+def motion_limits(robot: Robot, stated: Mapping[str, ArrayLike] | None = None, share: float = 1.0) -> MotionLimits:
     """Return the limits of a robot's rigid-body motion, of which ``share`` is used.
 
     ``effort`` is what friction at the velocity limit leaves of the effort limit. Where none is stated, the acceleration

@@ -5,7 +5,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-COMPONENTS = {'point': (3, 4, 5), 'weld': (0, 1, 2, 3, 4, 5), 'revolute': (6, 7, 3, 4, 5), 'planar_point': (3, 4)}
+COMPONENTS: dict[str, tuple[int, ...]] = {
+    'point': (3, 4, 5),
+    'weld': (0, 1, 2, 3, 4, 5),
+    'revolute': (6, 7, 3, 4, 5),
+    'planar_point': (3, 4),
+}
 """Components of the constraints of each kind of closure, see ``kernels.closed_loops.constraints``."""
 GAIN = 20.0
 """1/s. Errors decay with a time constant of 50 ms; explicit steps of up to 20 ms stay stable."""

@@ -23,9 +23,11 @@ Albu-Schäffer, Ott, Frese & Hirzinger 2003, Cartesian impedance control of redu
 DLR-light-weight-arms, ICRA (D by double diagonalisation, N); Khatib 1987, eq. 36.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
@@ -224,11 +226,11 @@ class Impedance(NamedTuple):
         c, the share of the joints' Coulomb friction for which the springs are stiffer at rest, 0 to 0.9.
     """
 
-    stiffness: Any
-    posture_stiffness: Any
-    posture_damping: Any
+    stiffness: ArrayLike
+    posture_stiffness: ArrayLike
+    posture_damping: ArrayLike
     damping_ratio: float = 0.7
-    damping: Any = (0.0,) * 6
+    damping: ArrayLike = (0.0,) * 6
     frame: str = ''
     reference_frame: str = 'local_world_aligned'
     farthest: tuple[float, float] = (np.inf, np.inf)
@@ -274,12 +276,13 @@ class CartesianImpedance:
         self,
         robot: Robot,
         impedance: Impedance,
-        terms=TERMS,
+        terms: Sequence[str] = TERMS,
         stiffness: Stiffness | None = None,
         held: HeldPose | None = None,
     ):
-        n, self.frame = robot.nv, impedance.frame or robot.end_link
-        self.reference_frame = validation.choice('reference_frame', impedance.reference_frame, REFERENCE_FRAMES)
+        n = robot.nv
+        self.frame: str = impedance.frame or robot.end_link
+        self.reference_frame: str = validation.choice('reference_frame', impedance.reference_frame, REFERENCE_FRAMES)
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         own = stiffness or Stiffness(impedance.stiffness)
         K = own.K, own.G, own.wanted, own.rate, own.tank, own.taken, own.elapsed
@@ -310,16 +313,22 @@ class CartesianImpedance:
         soft = impedance.soft_limits or SoftLimits(robot, [0.0], [0.0])
         places = soft.lowest, soft.uppermost, soft.slack, soft.lower, soft.upper
         springs = *places, soft.stiffness, soft.torque, soft.push, self._M_inv
-        self.numbers = dict(zip(declaration_of(impedance_torque).fixed, fixed, strict=True))
-        self.held = self._held.numbers
-        self.springs = dict(zip(declaration_of(push_back).fixed, springs, strict=True))
+        self.numbers: dict[str, np.ndarray | float | bool] = dict(
+            zip(declaration_of(impedance_torque).fixed, fixed, strict=True)
+        )
+        self.held: dict[str, np.ndarray | float | bool] = self._held.numbers
+        self.springs: dict[str, np.ndarray | float | bool] = dict(
+            zip(declaration_of(push_back).fixed, springs, strict=True)
+        )
         self._impedance = bound(impedance_torque, *fixed, then=(np.zeros(n),) * 6)
         self._push_back = bound(push_back, *springs, then=(np.zeros(n),) * 3)
         friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
         self._add_friction = friction_adder(robot, friction)
         self._term, self._still = np.zeros(n), np.zeros(n)
 
-    def torque(self, q, qd, desired, feedforward, out) -> None:
+    def torque(
+        self, q: np.ndarray, qd: np.ndarray, desired: Sequence[np.ndarray], feedforward: np.ndarray, out: np.ndarray
+    ) -> None:
         """Compute the torque that follows a motion; arguments are those of ``JointSpaceControl.torque``."""
         q_desired, qd_desired, qdd_desired = desired
         # term = M qdd_d + h + friction
@@ -329,7 +338,7 @@ class CartesianImpedance:
         self._write_poses(q, q_desired)
         self._add(q, qd, q_desired, qd_desired, out)
 
-    def hold(self, q, qd, q_hold, out) -> None:
+    def hold(self, q: np.ndarray, qd: np.ndarray, q_hold: np.ndarray, out: np.ndarray) -> None:
         """Compute the torque that holds ``q_hold`` (n, rad or m); other arguments as of ``torque``."""
         self._robot.gravity_torque(q, out=self._term)
         self._write_poses(q, q_hold)

@@ -15,6 +15,7 @@ P / v_max^2: these count in the limit of sampling.
 from math import inf
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
@@ -137,16 +138,21 @@ class CommandedWrench:
         ramp_time: float = 1.0,
         free: tuple[bool, bool] = (True, True),
     ):
-        self.largest, self.fastest, self.free = np.array(largest), np.array(fastest), np.array(free, float)
-        self._wanted, self.now = np.zeros((2, 2, 6))
+        self.largest: np.ndarray = np.array(largest)
+        self.fastest: np.ndarray = np.array(fastest)
+        self.free: np.ndarray = np.array(free, float)
+        self._wanted = np.zeros((2, 6))
+        self.now: np.ndarray = np.zeros((2, 6))
         self._clock = np.full(2, -inf)  # until when it counts, and the last time, on the clock of the arm, s
         fixed = self._wanted, self.largest / ramp_time, self.now, self._clock
-        self.numbers = dict(zip(declaration_of(elapse_wrench).fixed, fixed, strict=True))
+        self.numbers: dict[str, np.ndarray | float | bool] = dict(
+            zip(declaration_of(elapse_wrench).fixed, fixed, strict=True)
+        )
         self._elapse = bound(elapse_wrench, *fixed, then=(0.0, 0.0, 0.0))
         power = self.largest * self.fastest
-        self.damping = np.repeat((power + self.free * power[::-1]) / self.fastest**2, 3)
+        self.damping: np.ndarray = np.repeat((power + self.free * power[::-1]) / self.fastest**2, 3)
 
-    def want(self, wrench, is_local: bool, now: float) -> None:
+    def want(self, wrench: ArrayLike, is_local: bool, now: float) -> None:
         """Follow a ``wrench`` (6, rotation first; N m, N) from ``now`` on (s, on the clock of the arm), for ``AGE``.
 
         It is in the axes of the frame where ``is_local``, else in those of the base. ArgumentError names a number that

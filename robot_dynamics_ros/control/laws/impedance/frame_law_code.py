@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from robot_dynamics_ros.codegen.c.frame_law import FrameCommands, FrameLawCode, Step
 from robot_dynamics_ros.control.laws.gain_limits import PeriodLimit, counted_period
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import (
@@ -88,7 +90,7 @@ def impedance_code(
         delay,
         bool(impedance.rest_friction),
         robot.nv,
-        anew | memory,
+        {name: np.asarray(array) for name, array in (anew | memory).items()},
         len(anew),
         elapse=[Step(elapse_wrench, commanded)],
         hold=[Step(hold_frame, held)],

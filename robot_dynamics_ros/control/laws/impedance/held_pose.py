@@ -9,6 +9,7 @@ does their torque. So an arm may be guided along a line or a plane, or about a p
 get a stiffness again: nothing pulls it back, and what carries a load goes on.
 """
 
+from collections.abc import Callable
 from math import nan
 
 import numpy as np
@@ -97,11 +98,16 @@ class HeldPose:
 
     def __init__(self, stiffness: Stiffness, joints: int, is_local: bool):
         self._stiffness, self._pose, self._q = stiffness, np.eye(4), np.full(joints, nan)
-        self._guided, self.joints = np.zeros(1), np.zeros(joints)
+        self._guided = np.zeros(1)
+        self.joints: np.ndarray = np.zeros(joints)
         scratch = *np.zeros((2, 3, 3)), np.zeros(6)
         fixed = stiffness.K, is_local, self._q, self._pose, self._guided, *scratch
-        self.numbers = dict(zip(declaration_of(hold_frame).fixed, fixed, strict=True))
-        self.write = bound(hold_frame, *fixed, then=(np.zeros(joints), np.eye(4), np.eye(4)))
+        self.numbers: dict[str, np.ndarray | float | bool] = dict(
+            zip(declaration_of(hold_frame).fixed, fixed, strict=True)
+        )
+        self.write: Callable[[np.ndarray, np.ndarray, np.ndarray], None] = bound(
+            hold_frame, *fixed, then=(np.zeros(joints), np.eye(4), np.eye(4))
+        )
 
     @property
     def is_free(self) -> bool:

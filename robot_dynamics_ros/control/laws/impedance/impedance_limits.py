@@ -215,9 +215,9 @@ def largest_stiffness(robot: Robot, stiffness, period: float, frame: str = '', r
     ArgumentError
         As ``ImpedanceLimit``.
     """
-    still = np.zeros(robot.nv)
-    impedance = Impedance(np.asarray(stiffness, float), still, still, ratio, frame=frame)
-    return (ImpedanceLimit(robot.with_friction(viscous=0.0), impedance).period / period) ** 2 * impedance.stiffness
+    still, stiffness = np.zeros(robot.nv), np.asarray(stiffness, float)
+    impedance = Impedance(stiffness, still, still, ratio, frame=frame)
+    return (ImpedanceLimit(robot.with_friction(viscous=0.0), impedance).period / period) ** 2 * stiffness
 
 
 def largest_eigenvalues(damping: np.ndarray, M_inverse: np.ndarray) -> np.ndarray:

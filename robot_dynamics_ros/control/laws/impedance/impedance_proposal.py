@@ -89,10 +89,11 @@ def propose_impedance(robot: Robot, frame: str, rate: float, bandwidth: float, d
     """
     inertia = propose_gains(robot, rate, bandwidth, delay).inertia
     T, still = counted_period(1.0 / rate, delay), np.zeros(robot.nv)
-    unit = Impedance(np.array(EQUALLY_STIFF), still, still, DAMPING_RATIO, frame=frame)
+    stiffness = np.array(EQUALLY_STIFF)
+    unit = Impedance(stiffness, still, still, DAMPING_RATIO, frame=frame)
     # the limit falls with the root of the stiffness
-    largest = (ImpedanceLimit(robot, unit).period / T) ** 2 * unit.stiffness
-    K = _rounded(unit.stiffness * min(SHARE * largest[-1], SOFT) / unit.stiffness[-1])
+    largest = (ImpedanceLimit(robot, unit).period / T) ** 2 * stiffness
+    K = _rounded(stiffness * min(SHARE * largest[-1], SOFT) / stiffness[-1])
 
     def limit(damping, posture) -> float:
         return ImpedanceLimit(robot, Impedance(K, posture[0], posture[1], DAMPING_RATIO, damping, frame)).period

@@ -24,9 +24,11 @@ References
 Khatib 1987, eq. 29, 36.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
@@ -119,8 +121,8 @@ class OperationalSpace(NamedTuple):
     """
 
     bandwidth: float
-    posture_stiffness: Any
-    posture_damping: Any
+    posture_stiffness: ArrayLike
+    posture_damping: ArrayLike
     damping_ratio: float = 1.0
     frame: str = ''
     farthest: tuple[float, float] = (np.inf, np.inf)
@@ -171,11 +173,12 @@ class OperationalSpaceControl:
         self,
         robot: Robot,
         settings: OperationalSpace,
-        terms=TERMS,
+        terms: Sequence[str] = TERMS,
         light: np.ndarray | None = None,
         unloaded: Robot | None = None,
     ):
-        n, self.frame = robot.nv, settings.frame or robot.end_link
+        n = robot.nv
+        self.frame: str = settings.frame or robot.end_link
         self._robot = robot if 'gravity' in terms else robot.with_gravity((0.0, 0.0, 0.0))
         self._unloaded = unloaded or robot
         w, z, m = (
@@ -196,13 +199,17 @@ class OperationalSpaceControl:
             *(self._T, self._T_d, self._J, self._M_inv, np.zeros((6, n)), *np.zeros((3, 6, 6)), *np.zeros((4, 6))),
             *np.zeros((3, n)),
         )
-        self.numbers = dict(zip(declaration_of(operational_space_torque).fixed, fixed, strict=True))
+        self.numbers: dict[str, np.ndarray | float | bool] = dict(
+            zip(declaration_of(operational_space_torque).fixed, fixed, strict=True)
+        )
         self._law = bound(operational_space_torque, *fixed, then=(np.zeros(n),) * 6)
         friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
         self._add_friction = friction_adder(robot, friction)
         self._term, self._still = np.zeros(n), np.zeros(n)
 
-    def torque(self, q, qd, desired, feedforward, out) -> None:
+    def torque(
+        self, q: np.ndarray, qd: np.ndarray, desired: Sequence[np.ndarray], feedforward: np.ndarray, out: np.ndarray
+    ) -> None:
         """Compute the torque that follows a motion; arguments are those of ``JointSpaceControl.torque``."""
         q_desired, qd_desired, qdd_desired = desired
         # term = M qdd_d + h + friction
@@ -210,7 +217,7 @@ class OperationalSpaceControl:
         self._add_friction(qd_desired, self._term, self._term)
         self._add(q, qd, q_desired, qd_desired, out)
 
-    def hold(self, q, qd, q_hold, out) -> None:
+    def hold(self, q: np.ndarray, qd: np.ndarray, q_hold: np.ndarray, out: np.ndarray) -> None:
         """Compute the torque that holds ``q_hold`` (n, rad or m); other arguments as of ``torque``."""
         self._robot.gravity_torque(q, out=self._term)
         self._add(q, qd, q_hold, self._still, out)

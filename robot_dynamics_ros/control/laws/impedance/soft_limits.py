@@ -14,6 +14,7 @@ noise of the measured velocities would push the joint out.
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError
@@ -84,7 +85,7 @@ class SoftLimits:
         those of one joint that would meet.
     """
 
-    def __init__(self, robot: Robot, distance, torque):
+    def __init__(self, robot: Robot, distance: ArrayLike, torque: ArrayLike):
         n = robot.nv
         d = validation.of_each_joint('soft_limit_distance', distance, n, zero=True)
         T = validation.of_each_joint('soft_limit_torque', torque, n, zero=True)
@@ -102,12 +103,14 @@ class SoftLimits:
         if wanted.any() and not (wanted & limited).any():
             raise ArgumentError(f'soft_limit_distance: {robot.name} has no position limits of these joints')
         has = wanted & limited
-        self.lowest, self.uppermost = np.where(has, lower + d, 0.0), np.where(has, upper - d, 0.0)
-        self.slack = SLACK * d
-        self.lower, self.upper = np.full((2, n), np.nan)
-        self.torque = np.where(has, T, 0.0)
-        self.stiffness = np.divide(T, d, out=np.zeros(n), where=has)
-        self.push = np.zeros(n)
+        self.lowest: np.ndarray = np.where(has, lower + d, 0.0)
+        self.uppermost: np.ndarray = np.where(has, upper - d, 0.0)
+        self.slack: np.ndarray = SLACK * d
+        self.lower: np.ndarray = np.full(n, np.nan)
+        self.upper: np.ndarray = np.full(n, np.nan)
+        self.torque: np.ndarray = np.where(has, T, 0.0)
+        self.stiffness: np.ndarray = np.divide(T, d, out=np.zeros(n), where=has)
+        self.push: np.ndarray = np.zeros(n)
 
     def continue_from(self, before: 'SoftLimits') -> None:
         """Begin where the springs of the same arm ``before`` do, or at their places where these are further out."""

@@ -17,6 +17,7 @@ Ferraguti, Secchi & Fantuzzi 2013, A tank-based approach to impedance control wi
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError
@@ -101,19 +102,26 @@ class Stiffness:
     """
 
     def __init__(
-        self, stiffness, ramp_time: float = 1.0, energy_limit: float = 0.0, may_be_free: Sequence[bool] = (False,) * 6
+        self,
+        stiffness: ArrayLike,
+        ramp_time: float = 1.0,
+        energy_limit: float = 0.0,
+        may_be_free: Sequence[bool] = (False,) * 6,
     ):
         self.K = matrix_of('stiffness', stiffness)
         self.G = root_of(self.K)
         self._largest = np.diagonal(self.K).copy()
-        self.wanted, self.rate = self._largest.copy(), self._largest / ramp_time
+        self.wanted: np.ndarray = self._largest.copy()
+        self.rate: np.ndarray = self._largest / ramp_time
         self._is_matrix = bool(np.count_nonzero(self.K - np.diag(self._largest)))
-        self.may_be_free = np.array(may_be_free)
-        self.least = np.where(self.may_be_free, 0.0, LEAST * self._largest)
-        self.is_free = not self.wanted.all()
-        self.tank, self.taken, self.elapsed = np.full(2, float(energy_limit)), np.zeros(6), np.zeros(1)
+        self.may_be_free: np.ndarray = np.array(may_be_free)
+        self.least: np.ndarray = np.where(self.may_be_free, 0.0, LEAST * self._largest)
+        self.is_free: bool = not self.wanted.all()
+        self.tank: np.ndarray = np.full(2, float(energy_limit))
+        self.taken: np.ndarray = np.zeros(6)
+        self.elapsed: np.ndarray = np.zeros(1)
 
-    def want(self, stiffness) -> None:
+    def want(self, stiffness: ArrayLike) -> None:
         """Follow a ``stiffness`` (6, rotation first; N m/rad, N/m) from now on.
 
         ArgumentError names a number that is not finite, below 0, above the largest stiffness, for which the limit of
