@@ -1,4 +1,4 @@
-"""Two examples as Jupyter notebooks: the docstring as text, then a cell for each block between blank lines."""
+"""Some examples as Jupyter notebooks: the docstring as text, then a cell for each block between blank lines."""
 
 import ast
 import json
@@ -6,7 +6,14 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-EXAMPLES = ('05_simulation_and_energy', '07_trajectory_optimisation')
+EXAMPLES = (
+    '01_torques_of_a_motion',
+    '05_simulation_and_energy',
+    '07_trajectory_optimisation',
+    '15_optimal_swing',
+    '16_own_arm',
+    '17_identification',
+)
 
 
 def main():

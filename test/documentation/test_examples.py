@@ -186,6 +186,29 @@ def closed_mechanism(*lines):
     return lambda: [r'accelerations by the matrices of MuJoCo: within 1e-9: True', *lines]
 
 
+def held_arm():
+    """Return the torques that hold the arm of the example, by Pinocchio."""
+    pin = pytest.importorskip('pinocchio')
+    (urdf,) = re.findall(r'URDF = """\s(.*?)"""', (FOLDER / '16_own_arm.py').read_text(encoding='utf-8'), re.DOTALL)
+    model = pin.buildModelFromXML(urdf)
+    held = pin.computeGeneralizedGravity(model, model.createData(), np.zeros(2))
+    return [
+        f'torques that hold it stretched out, N m: {held[0]:.3f} {held[1]:.3f}',
+        'as by statics: True',
+        'with 1 kg on the tool, as part of the limits: 0.43 0.29',
+        'without torque it falls and swings; after 10 s of friction the tool is at -0.70 m',
+    ]
+
+
+def identified_arm():
+    """Return a line of each joint, whose residual is the noise of 0.2 N m, and the ratio of friction, 1.3."""
+    return [
+        *(rf'{joint} +[0-9.]+ +0[.](19|20|21)[0-9]' for joint in JOINTS),
+        'viscous friction over that of the description:( 1[.][23][0-9]){6}',
+        'residuals are within 10 % of the noise: True',
+    ]
+
+
 WANTED = {
     '01_torques_of_a_motion': torques_of_a_motion,
     '02_payload_change': torques_of_a_payload,
@@ -216,6 +239,8 @@ WANTED = {
     ),
     '14_elastic_joints': errors_on_springs,
     '15_optimal_swing': optimal_swing,
+    '16_own_arm': held_arm,
+    '17_identification': identified_arm,
 }
 
 
