@@ -55,6 +55,13 @@ def test_public_names_are_found():
     assert {f'{PACKAGE.name}.{name}' for name in SOME} <= names and len(names) > 100
 
 
+def test_the_page_on_versions_names_the_packages_and_the_versions_of_python():
+    page = (ROOT / 'doc' / 'versions.md').read_text(encoding='utf-8')
+    assert set(re.findall(r'`(robot_dynamics_ros[\w.]*)`', page.partition('## What is public')[2])) == {*PACKAGES}
+    readme = (ROOT / 'README.md').read_text(encoding='utf-8')
+    assert re.search(r'\| Python \| (3\.\d+ to 3\.\d+) ', page)[1] in readme
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which('pyright'), reason='pyright is not installed: pip install pyright')
 def test_types_of_public_names_are_complete():
