@@ -1,6 +1,7 @@
 """Files that hosting sites and other tools read: valid by their schemas, and in step with what they repeat."""
 
 import re
+import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -29,6 +30,14 @@ def content(path: str) -> dict:
 def test_a_file_is_valid(path):
     command = [sys.executable, '-m', 'check_jsonschema', '--builtin-schema', f'vendor.{SCHEMAS[path]}', ROOT / path]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(not shutil.which('actionlint'), reason='actionlint is not on the path')
+def test_the_workflow_has_no_mistake_that_actionlint_finds():
+    done = subprocess.run(
+        ['actionlint', *ROOT.glob('.github/workflows/*')], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
