@@ -46,7 +46,13 @@ MESSAGES = 20
 """Number of messages of a move."""
 LOADS = 0.3
 """Share of moves with payloads and gravities, and of these among their messages."""
-COUNTED = 'states rejected', 'torques not finite', 'torques saturated', 'torques slowed', 'torques, reasons since reset'
+COUNTED = (
+    'states rejected',
+    'torques not finite',
+    'torques saturated',
+    'torques rate-limited',
+    'torques, reasons since reset',
+)
 """Fields of the diagnostics that a reset clears; external_torque_node has the first two."""
 
 

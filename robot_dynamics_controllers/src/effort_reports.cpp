@@ -228,7 +228,7 @@ EffortReports::Fields EffortReports::fields() const
     {"states refused", std::to_string(counts.states_refused.value())},
     {"efforts not written", std::to_string(counts.not_written.value())},
     {"torques saturated", std::to_string(law.limiter().count(TorqueLimiter::EFFORT))},
-    {"torques slowed", std::to_string(law.limiter().count(TorqueLimiter::RATE))},
+    {"torques rate-limited", std::to_string(law.limiter().count(TorqueLimiter::RATE))},
     {"torques, reasons since reset", limited_joints()},
     {"control law", frame_law != nullptr ? frame_law->name() : "pd_feedforward"},
     {"rotational stiffness wanted, N m/rad", stiffness[0]},
@@ -251,7 +251,7 @@ EffortReports::Fields EffortReports::fields() const
     {"torque scale", numbers(of_.torque_scale)},
     {"payload, kg", text_of(mass)},
     {"gravity, m/s^2", numbers(law.gravity())},
-    {"load refused last", of_.payload_gravity->refused_last()},
+    {"payload or gravity message rejected", of_.payload_gravity->refused_last()},
     {"publishers of payload_state", std::to_string(of_.payload_gravity->publishers_of_payload())},
     {"publishers of gravity_state", std::to_string(of_.payload_gravity->publishers_of_gravity())},
   };

@@ -159,7 +159,7 @@ class _Connection:
             self._recipe.read(values, sample)
             stamp = self._stamp(arrival)
             if stamp <= listener._last:
-                raise ArgumentError('its stamp is not later than that of the sample before')
+                raise ArgumentError('its stamp did not increase')
         except ControllerError:
             raise
         except Exception as error:  # ArgumentError, and what nobody thought of: no sample ends the thread

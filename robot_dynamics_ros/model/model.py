@@ -144,7 +144,7 @@ class Model:
         inertia[0] = base_inertia
         for i, joint in enumerate(joints, start=1):
             if joint.link in number or joint.name in names:
-                raise ModelError(f'joint {joint.name!r}: it or its link {joint.link!r} occurs twice')
+                raise ModelError(f'joint {joint.name!r}: duplicate joint or link name, link {joint.link!r}')
             if joint.parent not in number:
                 raise ModelError(f'joint {joint.name!r}: its parent link {joint.parent!r} is missing or comes later')
             if joint.kind not in KINDS:

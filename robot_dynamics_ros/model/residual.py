@@ -41,7 +41,9 @@ def check_residual(residual: ResidualModel, model: Model) -> None:
     """Raise ArgumentError for a residual of other joints or another model, or a bound above 30 % of an effort limit."""
     names: Sequence[str] = model.joint_names
     if residual.joint_names != tuple(names):
-        raise ArgumentError(f'residual: it is for the joints {" ".join(residual.joint_names)}, here {" ".join(names)}')
+        raise ArgumentError(
+            f'residual model is for joints {" ".join(residual.joint_names)}; the robot has {" ".join(names)}'
+        )
     digest = robot_digest(model.arrays)
     if residual.model_digest != digest:
         raise ArgumentError(

@@ -343,7 +343,7 @@ REFUSED = {  # path to a value in the YAML, the value (None: the key goes), the 
     'a joint': (('joints', 1), 'm_slide', "joint number 2: expected a table, got 'm_slide'"),
     'no name': (('joints', 1, 'name'), None, 'joint number 2: name: is missing'),
     'blank name': (('joints', 1, 'name'), ' ', "joint number 2: name: expected a name, got ' '"),
-    'name twice': (('joints', 1, 'name'), 'z_turn', "joint 'z_turn': it or its link"),
+    'name twice': (('joints', 1, 'name'), 'z_turn', "joint 'z_turn': duplicate joint or link name"),
     'parent': (('joints', 1, 'parent'), 'nowhere', JOINT + "its parent link 'nowhere' is missing or comes later"),
     'kind': (('joints', 1, 'kind'), 'fixed', JOINT + 'kind: expected one of revolute, prismatic'),
     'axis': (('joints', 1, 'axis'), [0, 0, 0], JOINT + 'axis: the axis has no direction'),

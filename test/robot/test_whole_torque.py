@@ -167,7 +167,7 @@ def test_a_residual_of_another_robot_is_refused():
     residual = learnt(robot)
     with pytest.raises(ArgumentError, match='fitted to another model'):
         robot.with_residual(residual._replace(model_digest='0' * 16))
-    with pytest.raises(ArgumentError, match='it is for the joints'):
+    with pytest.raises(ArgumentError, match='residual model is for joints'):
         robot.with_residual(residual._replace(joint_names=('a',)))
     with pytest.raises(ArgumentError, match='fitted to another model'):
         robot.with_residual(residual).with_rotor_inertia(1.0 + robot.rotor_inertia)

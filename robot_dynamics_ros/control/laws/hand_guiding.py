@@ -40,7 +40,7 @@ def _follow(
     """Move command (n) to within dead_band (n) of position (n) by at most speed (n) elapsed; return what became of it.
 
     It moves where torque == gravity (n), and unless a joint is further from its position before (n) than JUMP times
-    fastest (n) elapsed. A turn (n, rad; 0: none) is no motion. A command that is NaN becomes the position.
+    fastest (n) elapsed. Differences are modulo a turn (n, rad; 0: none). A command that is NaN becomes the position.
     """
     if elapsed > 0.0:
         for k in range(torque.shape[0]):

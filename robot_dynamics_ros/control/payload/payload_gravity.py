@@ -134,7 +134,7 @@ class PayloadGravity:
         )
 
 
-class CarryingRobot:
+class RobotWithPayload:
     """A robot under payload and gravity that may change: the same object while nothing changes."""
 
     def __init__(self, robot: Robot):

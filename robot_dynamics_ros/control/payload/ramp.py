@@ -49,7 +49,7 @@ class Ramp(Generic[Value]):
         return np.allclose(now, then, rtol=1e-9, atol=1e-12)
 
     def without_step(self: Self, held: Self, now: int, may_be_asked_for: bool = True) -> Self:
-        """Return the ramp to follow instead of ``held`` from ``now`` (ns) on, so that the value makes no step.
+        """Return the ramp to follow instead of ``held`` from ``now`` (ns) on: a bumpless transfer.
 
         It is this ramp where each number of its value is the held one to within what the two ramps change in
         ``LATE_NS`` before or after ``now``, and also where it has no duration and begins at the held value: that step

@@ -34,7 +34,7 @@ def mismatch(produced: TorqueTerms, needed: TorqueTerms) -> str:
             'to compensation of its node, or set gravity_owner to robot on both nodes if the robot compensates it'
         )
     if set(produced.joint_names) != set(needed.joint_names):
-        return f'it is for the joints {" ".join(produced.joint_names)}, here {" ".join(needed.joint_names)}'
+        return f'it is for joints {" ".join(produced.joint_names)}; this node has {" ".join(needed.joint_names)}'
     if produced.gravity_owner != needed.gravity_owner:
         return f'gravity_owner is {produced.gravity_owner} there and {needed.gravity_owner} here'
     if produced.model_digest != needed.model_digest:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 
-from robot_dynamics_ros.control.payload.payload_gravity import CarryingRobot, PayloadGravity
+from robot_dynamics_ros.control.payload.payload_gravity import PayloadGravity, RobotWithPayload
 from robot_dynamics_ros.control.payload.ramp import Ramp
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.messages.payload_gravity import payload_gravity_report
@@ -56,7 +56,7 @@ class PayloadGravityInput:
         self._is_set: set[str] = set()  # topics whose value was set, and does not yield to what a server assumes
         self._contradicted: set[str] = set()  # those for which a server assumes another value
         self.missing, self.in_use = NOT_ACTIVATED, False
-        self._carrying = CarryingRobot(node.robot)
+        self._carrying = RobotWithPayload(node.robot)
         self._timer = node.create_timer(LOOK_PERIOD, self.look, clock=node.steady_clock)
         self._timer.cancel()
         before = self._topics.attach(self)

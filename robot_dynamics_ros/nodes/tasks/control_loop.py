@@ -158,7 +158,7 @@ class ControlLoop(StateLoop):
         return {
             **super().report(),
             'torques saturated': str(limiter.counts[Limited.EFFORT]),
-            'torques slowed': str(limiter.counts[Limited.RATE]),
+            'torques rate-limited': str(limiter.counts[Limited.RATE]),
             'torques, reasons since reset': limiter.reasons(arm.robot.joint_names),
             'gravity owner': arm.policy.gravity_owner,
             'effort limits, N m': numbers(arm.effort_limit),

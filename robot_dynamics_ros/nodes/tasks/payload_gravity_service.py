@@ -9,10 +9,10 @@ import numpy as np
 from robot_dynamics_ros.control.arm.described_arm import check_gravity
 from robot_dynamics_ros.control.arm.static_torque import check_static_torque
 from robot_dynamics_ros.control.payload.payload_gravity import (
-    CarryingRobot,
     GravityRamp,
     PayloadGravity,
     PayloadRamp,
+    RobotWithPayload,
     carried,
     together,
     vector_of,
@@ -65,7 +65,7 @@ class PayloadGravityService:
         """
         self._node, self._robot, self._publishers, self._path = node, node.robot, publishers, path
         self._effort_limit = effort_limit
-        self._carrying = CarryingRobot(node.robot)
+        self._carrying = RobotWithPayload(node.robot)
         now = self._now()
         gravity = PayloadGravity.of(node.robot).gravity
         self.current = PayloadGravity(PayloadRamp(start=now), replace(gravity, start=now))

@@ -27,12 +27,12 @@ MOST_REASONS = 20
 """Reasons for rejection that are counted separately: joint names in messages make any number of them."""
 STEP = 0.005
 """Time between two commands of the ramp at deactivation, s."""
-LOOKS = 200
+MAX_STALLED_COMMANDS = 200
 """Commands, 1 s, after which this ramp is given up where a rate limit delays it and the clock of the arm stands still.
 
 They are counted because a process that pauses does not see the clock move meanwhile.
 """
-OWN = 1.0
+OWN_STATE_TIMEOUT_S = 1.0
 """Time since the last state of the arm in which states of other joints alone are skipped, s."""
 NO_INPUT = 'no input yet'
 OTHERS_ALONE = 'no joint state of the arm yet, only those of other joints'
@@ -196,7 +196,7 @@ class TorquePipeline:
                     return ''
                 # only after the ramp itself is the clock of the arm waited for
                 still = 0 if not ramp.over or self._sent > passing else still + 1
-                if still > LOOKS:
+                if still > MAX_STALLED_COMMANDS:
                     return 'ramp to zero at deactivation given up: the clock of the arm stands still'
                 time.sleep(STEP)
         except Exception as error:  # no exception leaves a callback
@@ -238,7 +238,7 @@ class TorquePipeline:
                 reports = self.sources.report(data, info, now)
                 if own is None and reports:
                     return OTHERS_ALONE
-                if own is not None and (reports or steady - own <= OWN):
+                if own is not None and (reports or steady - own <= OWN_STATE_TIMEOUT_S):
                     self._seen, self.result, self._falls_back = before
                     return self.silence
             silence = self._reject(str(error))

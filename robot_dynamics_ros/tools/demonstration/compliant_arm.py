@@ -85,7 +85,7 @@ def start_position(arm: CompletedArm, frame: str) -> np.ndarray:
         j = int(np.argmax(effort.min(axis=0)))
         raise ArgumentError(
             f'joint {robot.joint_names[j]!r}: no position was found in which {SHARE_OF_EFFORT:.0%} of its effort limit '
-            'hold the arm; state another one (effort_limit, .inf: none)'
+            'hold the arm; raise effort_limit (.inf: none)'
         )
     above = robot.link_pose(held, frame)[:, :3, 3] @ upwards(robot) > 0.0
     held = held[above] if above.any() else held

@@ -93,8 +93,8 @@ def tracking_motion(robot: Robot, gains: ProposedGains, effort_limit, rate: floa
     if (gravity > effort).any():
         j = int(np.argmax(gravity / effort))
         raise ArgumentError(
-            f'joint {robot.joint_names[j]!r}: {gravity[j]:.4g} N m hold it in the middle of its range, of an effort'
-            f' limit of {effort[j] / SHARE_OF_EFFORT:.4g} N m; state another one (effort_limit, .inf: none)'
+            f'joint {robot.joint_names[j]!r}: gravity needs {gravity[j]:.4g} of '
+            f'{effort[j] / SHARE_OF_EFFORT:.4g} N m in mid-range; raise effort_limit (.inf: none)'
         )
     found: TrackingMotion | None = None
     patterns = [np.where(np.arange(robot.nv) // run % 2, -reach, reach) for run in RUNS]

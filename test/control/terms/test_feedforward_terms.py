@@ -43,7 +43,7 @@ def test_what_the_robot_adds_itself_may_not_be_in_it(needed, produced, term):
 @pytest.mark.parametrize('names', [('a', 'b'), ('a', 'b', 'c', 'd'), ('a', 'b', 'x'), ()], ids=' '.join)
 def test_other_joints_do_not_fit(names):
     assert mismatch(MINE._replace(joint_names=names), MINE) == (
-        f'it is for the joints {" ".join(names)}, here {" ".join(MINE.joint_names)}'
+        f'it is for joints {" ".join(names)}; this node has {" ".join(MINE.joint_names)}'
     )
 
 

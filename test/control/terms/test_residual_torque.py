@@ -73,7 +73,7 @@ def test_it_is_one_more_term_of_the_compensation():
         ([*TERMS, 'residual'], None, 'residual_file: the term residual needs a file'),
         (TERMS, MODEL, 'residual_file: compensation lacks the term residual'),
         ([*TERMS, 'residual'], MODEL._replace(model_digest='0'), 'residual: it was fitted to another model'),
-        ([*TERMS, 'residual'], MODEL._replace(joint_names=MODEL.joint_names[::-1]), 'residual: it is for the joints'),
+        ([*TERMS, 'residual'], MODEL._replace(joint_names=MODEL.joint_names[::-1]), 'residual model is for joints'),
     ],
 )
 def test_a_residual_that_does_not_belong_is_refused(terms, model, reason):

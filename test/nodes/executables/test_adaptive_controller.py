@@ -104,7 +104,7 @@ def test_a_torque_at_a_limit_of_the_node_is_not_adapted_to(made):
         controller.follow()
         fields = controller.give(20)
         assert (fields['adaptation'], estimated(fields)) == (LIMITED, 0.0), limits
-        assert int(fields['torques saturated']) + int(fields['torques slowed']) > 10
+        assert int(fields['torques saturated']) + int(fields['torques rate-limited']) > 10
 
 
 def test_the_torque_that_holds_the_arm_contains_the_gravity_of_the_estimate(made):

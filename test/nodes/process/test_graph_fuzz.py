@@ -296,7 +296,7 @@ FAULTS = {
     'a timeout counts while simulated time stands still': (
         *('TIMEOUT', 'crawl', PipelineClock, 'passing', lambda _, steady, now: steady, DOWN),
     ),
-    'states of other joints are rejected': ('SKIPPED', 'gripper', torque_pipeline, 'OWN', -1.0),
+    'states of other joints are rejected': ('SKIPPED', 'gripper', torque_pipeline, 'OWN_STATE_TIMEOUT_S', -1.0),
 }
 """By what is wrong: the rule that it violates, the moves that must show it ('': random ones of random graphs), what of
 the nodes is replaced by what, and parameters."""

@@ -60,7 +60,7 @@ def test_torque_rises_from_zero_as_fast_as_the_rate_limit_allows(graph):
             assert (step * np.sign(GRAVITY) >= 0.0).all()
             last, began, rises = torque, sent, rises + 1
         fields = graph.diagnostics(NODE).fields
-    assert int(fields['torques slowed']) >= min(rises, 1)
+    assert int(fields['torques rate-limited']) >= min(rises, 1)
     assert f'{NAMES[1]}: faster than the rate limit' in fields['torques, reasons since reset']
     assert NAMES[3] not in fields['torques, reasons since reset']
 

@@ -12,7 +12,7 @@ from rclpy.serialization import serialize_message
 from robot_dynamics_ros.control.guards.torque_ramp import LONGEST
 from robot_dynamics_ros.control.law import INTERRUPTION, TORQUE
 from robot_dynamics_ros.nodes.tasks import torque_pipeline
-from robot_dynamics_ros.nodes.tasks.torque_pipeline import LOOKS, OWN, STEP
+from robot_dynamics_ros.nodes.tasks.torque_pipeline import MAX_STALLED_COMMANDS, OWN_STATE_TIMEOUT_S, STEP
 
 
 def test_the_torque_of_a_state_is_the_laws():
@@ -72,7 +72,7 @@ def test_an_arm_whose_states_all_lack_its_joints_is_reported_by_name(monkeypatch
     assert of_gripper(parts) == [reason] and parts.pipeline.silence == reason
     parts.state(500.0)
     assert of_gripper(parts) == []
-    parts.pipeline._own -= OWN  # the arm has stopped, the gripper has not
+    parts.pipeline._own -= OWN_STATE_TIMEOUT_S  # the arm has stopped, the gripper has not
     assert of_gripper(parts)[-1] == reason
     parts.state(500.1)
     parts.pipeline.begin()
@@ -158,7 +158,7 @@ def test_it_is_given_up_where_simulated_time_stands_still(finish, ramp_time):
     reason, commands, lasted = finish(ramp_time, 0.0)
     assert 'stands still' in reason
     assert commands[-1] == 1.0
-    assert lasted == pytest.approx(ramp_time + LOOKS * STEP, abs=2 * STEP)
+    assert lasted == pytest.approx(ramp_time + MAX_STALLED_COMMANDS * STEP, abs=2 * STEP)
 
 
 # fade-in
