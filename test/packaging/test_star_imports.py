@@ -37,3 +37,14 @@ def test_a_star_imports_all_public_names(package):
     assert module.__all__ and set(module.__all__) <= names.keys()
     if hasattr(module, 'NAMES'):  # of each module
         assert set(module.__all__) == {name for row in module.NAMES.values() for name in row}
+
+
+@pytest.mark.parametrize('package', ['robot_dynamics_ros', 'robot_dynamics_ros.identification'])
+def test_type_checkers_see_the_names_that_are_imported_at_first_use(package):
+    """By the imports under ``TYPE_CHECKING``, each from where the name comes at run time."""
+    module = importlib.import_module(package)
+    nodes = ast.parse(Path(module.__file__).read_text(encoding='utf-8')).body
+    (block,) = (node for node in nodes if isinstance(node, ast.If))
+    seen = {alias.name: node.module for node in block.body for alias in node.names}
+    assert ast.unparse(block.test) == 'TYPE_CHECKING' and set(seen) == set(module.__all__)
+    assert all(getattr(importlib.import_module(seen[name]), name) is getattr(module, name) for name in seen)
