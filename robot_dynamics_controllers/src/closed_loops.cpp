@@ -53,7 +53,9 @@ LoopFault ClosedLoops::fault() const noexcept
 {
   LoopFault found;
   if (mechanism_ != nullptr) {
-    found.fault = mechanism_->fault(memory_.data(), &found.constraint);
+    std::uint32_t constraint = 0;
+    found.fault = mechanism_->fault(memory_.data(), &constraint);
+    found.constraint = static_cast<std::uint16_t>(constraint);
   }
   return found;
 }
@@ -63,7 +65,7 @@ std::string ClosedLoops::text_of(const LoopFault & fault) const
   if (mechanism_ == nullptr || fault.constraint >= mechanism_->constraints) {
     return "";
   }
-  const std::string loop = mechanism_->loops[fault.constraint];
+  const std::string loop = (fault.of_reference ? "reference: " : "") + std::string(mechanism_->loops[fault.constraint]);
   switch (fault.fault) {
     case ROBOT_DYNAMICS_CLOSED: return "";
     case ROBOT_DYNAMICS_NOT_FINITE: return loop + ": a number is not finite or far too large";

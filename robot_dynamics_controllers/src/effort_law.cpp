@@ -245,6 +245,12 @@ std::string EffortLaw::loop_fault() const
   return loops_.text_of(loop_fault_.load(RELAXED));
 }
 
+std::string EffortLaw::recent_loop_fault()
+{
+  const LoopFault recent = recent_fault_.exchange(LoopFault{}, RELAXED);
+  return recent.fault == ROBOT_DYNAMICS_CLOSED ? loop_fault() : loops_.text_of(recent);
+}
+
 void EffortLaw::activate(const double * last) noexcept
 {
   unmeasured_ = std::numeric_limits<double>::infinity();  // the arm may have moved meanwhile
@@ -267,6 +273,7 @@ void EffortLaw::activate(const double * last) noexcept
   goes_down_ = false;
   pause_ = 0.0;
   without_state_ = approaching_ = 0;
+  obstacle_ = LoopFault{};
   progress_.restart();
   in_use_.store(false, RELAXED);
   stop_.store(false, RELAXED);
@@ -314,6 +321,9 @@ Outcome EffortLaw::update(
   std::copy(limiter_.last().begin(), limiter_.last().end(), effort);
   outcome_.store(outcome, RELAXED);
   loop_fault_.store(fault_, RELAXED);
+  if (fault_.fault != ROBOT_DYNAMICS_CLOSED && fault_.fault != ROBOT_DYNAMICS_FAR) {
+    recent_fault_.store(fault_, RELAXED);
+  }
   lately_.store(cycle_.longest() / CycleTime::MOST, RELAXED);
   blends_.store(source_ != Source::none && (fade_in_.runs() || transition_.runs()), RELAXED);
   return outcome;
@@ -344,14 +354,21 @@ Outcome EffortLaw::outcome_of(
   if (!loops_.measure(state.q, std::exchange(unmeasured_, 0.0))) {
     fault_ = loops_.fault();
     const bool approaches = fault_.fault == ROBOT_DYNAMICS_FAR && ++approaching_ <= APPROACH;
+    if (fault_.fault != ROBOT_DYNAMICS_FAR) {
+      obstacle_ = fault_;
+    } else if (obstacle_.fault != ROBOT_DYNAMICS_CLOSED) {
+      fault_ = obstacle_;  // a way that has ended there begins again
+    }
     return approaches ? Outcome::state_held : without_state(elapsed);
   }
   approaching_ = 0;
+  obstacle_ = LoopFault{};
   if (frame_law_) {
     prepare_frame_law(state, elapsed, now);
   }
   if (reference_ != Source::none && !compute(reference_, state)) {
     fault_ = loops_.fault();
+    fault_.of_reference = true;
     reference_ = Source::none;
     refused = true;
   }

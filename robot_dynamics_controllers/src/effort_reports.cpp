@@ -171,7 +171,7 @@ std::vector<std::string> EffortReports::warnings()
       of_.law->frame_law() != nullptr ? "the arm is held" : "gravity compensation");
   }
   unused_ = unused;
-  const std::string open = of_.law->loop_fault();
+  const std::string open = of_.law->recent_loop_fault();
   if (!open.empty()) {
     found.push_back(open);
   }

@@ -108,6 +108,7 @@ void * law_new(
 
 void law_delete(EffortLaw * law) {delete law;}
 void law_loop_fault(EffortLaw * law, char * said, std::size_t size) {say(said, size, law->loop_fault());}
+void law_recent_loop_fault(EffortLaw * law, char * said, std::size_t size) {say(said, size, law->recent_loop_fault());}
 /// A stiffness, or a wrench with these times of an Arrival if there are any.
 void law_want(
   EffortLaw * law, const char * frame, const double * numbers, const std::int64_t * times, char * said, std::size_t size)

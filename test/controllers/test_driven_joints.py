@@ -6,6 +6,7 @@ from support.controllers.driven_joints import ACTUATED, FINGERS, arm, library
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.control.arm.driven_code import driven_library
 from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation
 from robot_dynamics_ros.errors import DynamicsError, LoopError
 
@@ -196,7 +197,34 @@ def test_a_reference_at_which_a_loop_is_open_is_refused():
     law.activate()
     efforts, outcomes = law.updates(states, references, MOTION)
     assert set(outcomes[:50]) == {'sent'} and set(outcomes[50:]) == {'reference_refused'}
-    assert "'" in law.loop_fault and np.isfinite(efforts).all()
+    assert law.loop_fault.startswith("reference: loop '") and np.isfinite(efforts).all()
+
+
+def test_a_fault_that_is_over_is_reported_once():
+    law, states = law_of('palletizer'), motion('palletizer', 100)
+    states[50:60, 0, 1] += np.radians(5.0)
+    law.activate()
+    law.updates(states)
+    assert law.loop_fault == '' and law.recent_loop_fault().startswith("loop 'lever rod': a joint has jumped")
+    assert law.recent_loop_fault() == ''
+
+
+def test_an_arm_that_starts_beyond_a_singular_position_is_told_so():
+    """The way there ends, and begins again with the next updates."""
+    law = law_of('parallelogram', ramp_time=0.05)
+    law.activate()
+    told = []
+    for _ in range(100):
+        law.updates(np.array([[[-0.8], [0.0]]]))
+        told.append(law.loop_fault)
+    first = next(k for k, text in enumerate(told) if 'singular' in text)
+    assert first < 50 and all('singular' in text for text in told[first:])
+
+
+def test_the_digest_of_a_library_is_that_of_the_nodes():
+    """Another loop changes the torques."""
+    for name in (*ACTUATED, FINGERS):
+        assert driven_library(arm(name)).digest == arm(name).digest
 
 
 def test_gains_are_judged_with_the_mass_of_all_links():

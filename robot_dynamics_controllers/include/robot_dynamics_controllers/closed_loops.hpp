@@ -15,7 +15,8 @@ namespace robot_dynamics_controllers
 struct LoopFault
 {
   robot_dynamics_fault fault = ROBOT_DYNAMICS_CLOSED;
-  std::uint32_t constraint = 0;
+  std::uint16_t constraint = 0;
+  bool of_reference = false;
 };
 
 /// The memory of the closed loops of a library's robot; empty for one without.

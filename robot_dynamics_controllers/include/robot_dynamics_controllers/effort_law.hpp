@@ -145,6 +145,8 @@ public:
   bool blends() const noexcept;
   /// Why loops are not closed at the state or reference of the last update, with the name of a loop; '' where they are.
   std::string loop_fault() const;
+  /// Likewise, but the newest fault of all updates since the last call: one that lasts for a few updates is not lost.
+  std::string recent_loop_fault();
   /// Counts and flags of limited efforts; other threads may call its `reset`.
   TorqueLimiter & limiter() noexcept {return limiter_;}
   /// Payload and gravity after their ramps.
@@ -232,6 +234,7 @@ private:
   double without_ = 0.0;   // s without a usable state
   double unmeasured_ = 0.0;  // s since the loops saw a state
   LoopFault fault_;          // in this update
+  LoopFault obstacle_;       // on the way to a state that is far away, since the last usable one
   double pause_ = 0.0;  // s, the longest cycle since the last torque if it is a pause, else 0
   Source reference_ = Source::none;  // what is followed: none, a motion, or efforts alone
   Source source_ = Source::none;  // of the last torque since the activation
@@ -241,7 +244,7 @@ private:
 
   std::atomic<bool> in_use_{false}, stop_{false}, blends_{false};
   std::atomic<std::int64_t> stopped_{LONG_AGO};  // ns of the steady clock: a stop, or a wrench that went on after it
-  std::atomic<LoopFault> loop_fault_{LoopFault{}};
+  std::atomic<LoopFault> loop_fault_{LoopFault{}}, recent_fault_{LoopFault{}};
   std::atomic<Outcome> outcome_{Outcome::inactive};
   std::atomic<double> lately_;
 };

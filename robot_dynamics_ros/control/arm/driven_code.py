@@ -4,6 +4,7 @@ They call the exported functions of all joints; for closed loops a loop in C fin
 does, with the same bits, from a memory of the caller's.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,8 @@ def driven_library(robot: DrivenRobot) -> Library:
         home = following.home
         symbols += ['constraint_loops', 'initial_memory', 'measure', 'closing_step', 'driven_motion']
     joints = CommandedJoints(robot.joint_names, robot.continuous_joints, robot.limits, robot.friction, symbols, home)
-    return controller_library(robot.robot, driven=joints)
+    # the digest of the nodes, which has the loops
+    return replace(controller_library(robot.robot, driven=joints), digest=robot.digest)
 
 
 def _words(robot: DrivenRobot) -> dict[str, str | int]:

@@ -216,6 +216,11 @@ class Law:
         self.core.law_loop_fault(self.handle, self._said, ctypes.c_size_t(len(self._said)))
         return self._said.value.decode()
 
+    def recent_loop_fault(self) -> str:
+        """Return why loops were not closed at a state or reference since the last call."""
+        self.core.law_recent_loop_fault(self.handle, self._said, ctypes.c_size_t(len(self._said)))
+        return self._said.value.decode()
+
     @property
     def warning(self) -> str:
         """What limits the law of a frame."""
