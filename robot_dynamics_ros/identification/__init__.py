@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # for type checkers, which read no ``__getattr__``
     from robot_dynamics_ros.identification.parameter_estimation import Identification as Identification
     from robot_dynamics_ros.identification.parameter_estimation import cross_validate as cross_validate
     from robot_dynamics_ros.identification.parameter_estimation import identify as identify
+    from robot_dynamics_ros.identification.parameter_table import IdentifiedParameter as IdentifiedParameter
     from robot_dynamics_ros.identification.payload import identify_payload as identify_payload
     from robot_dynamics_ros.identification.prediction import Validation as Validation
     from robot_dynamics_ros.identification.prediction import validate as validate

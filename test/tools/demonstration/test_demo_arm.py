@@ -177,7 +177,7 @@ def test_arguments_of_command_line_and_launch_file():
     assert demo_arm(urdf(*ARM), **description_of(none)).effort_limit.tolist() == [90.0, np.inf, np.inf]
     given = {**none, 'locked_joints': 'grip: 0.01, bend: .5', 'effort_limit': '.5, .inf', 'gravity': '0, 0, -1.6'}
     found = description_of(given)
-    assert found['locked_joints'] == ['grip: 0.01', ' bend: .5']
+    assert found['locked_joints'] == ['grip: 0.01', 'bend: .5']
     assert (found['effort_limit'], found['gravity']) == ([0.5, np.inf], [0.0, 0.0, -1.6])
     with pytest.raises(ArgumentError, match="gravity: expected numbers with commas between, got 'down'"):
         description_of({**none, 'gravity': 'down'})
