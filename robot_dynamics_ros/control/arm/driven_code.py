@@ -14,13 +14,7 @@ from robot_dynamics_ros.codegen.c.functions import INPUTS, TEMPLATES, Addition
 from robot_dynamics_ros.codegen.c.library import CommandedJoints, Library
 from robot_dynamics_ros.codegen.c.loops import Kind, LoopCode
 from robot_dynamics_ros.codegen.c.text import filled, identifier, number, numbers, string
-from robot_dynamics_ros.control.arm.closed_mechanism import (
-    FARTHEST,
-    LONGEST,
-    MOST_STEPS,
-    STEPS,
-    ClosedMechanism,
-)
+from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.closing_way import (
     NEAREST,
     PASSED,
@@ -34,6 +28,7 @@ from robot_dynamics_ros.control.arm.closing_way import (
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.following_joints import FollowingJoints
 from robot_dynamics_ros.control.arm.joint_jumps import NOISE, jumped_joint
+from robot_dynamics_ros.control.arm.loop_solutions import FARTHEST, LONGEST, MOST_STEPS, STEPS
 from robot_dynamics_ros.control.joints.joint_friction import add_friction
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.described_robot import evaluator_of

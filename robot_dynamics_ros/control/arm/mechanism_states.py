@@ -6,16 +6,13 @@ activation.
 """
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robot_dynamics_ros.control.arm.closing_way import PASSED
 from robot_dynamics_ros.control.arm.joint_jumps import JointJumps
+from robot_dynamics_ros.control.arm.loop_solutions import LoopSolutions, Solution
 from robot_dynamics_ros.errors import LoopError, SingularError
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism, Solution
 
 AGAIN = 'see that it is in its assembly mode, then activate again'
 
@@ -25,12 +22,12 @@ class MechanismStates:
 
     Parameters
     ----------
-    mechanism : ClosedMechanism
+    mechanism : LoopSolutions
     jumps : JointJumps
         Of its actuated joints.
     """
 
-    def __init__(self, mechanism: 'ClosedMechanism', jumps: JointJumps):
+    def __init__(self, mechanism: LoopSolutions, jumps: JointJumps):
         self._mechanism, self._jumps = mechanism, jumps
         self._accepted = False  # a state since the activation
         self._distance = math.inf  # from a singular position, in the last state
@@ -66,7 +63,7 @@ class MechanismStates:
                 f'mechanism is: {AGAIN}'
             )
 
-    def followed(self, y: np.ndarray, stamp: int) -> 'Solution':
+    def followed(self, y: np.ndarray, stamp: int) -> Solution:
         """Return where the mechanism is in the next state, y (m; rad, m) of the time ``stamp`` (ns).
 
         LoopError and SingularError name the loop, where a state has to be refused.
@@ -100,7 +97,7 @@ class MechanismStates:
             raise LoopError(f'{mechanism.loop_of(name)}: joint {name!r} {jumps.doubt(jumped)}')
         return found
 
-    def accept(self, found: 'Solution', fits: bool) -> None:
+    def accept(self, found: Solution, fits: bool) -> None:
         """Accept the state at ``found``; ``fits``: another joint of each loop is measured, and fits.
 
         SingularError where the mechanism can have changed its assembly mode between the states before.

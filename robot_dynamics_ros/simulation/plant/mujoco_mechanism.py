@@ -9,7 +9,8 @@ by ``ClosedMechanism``, so the loops are closed after each step as far as its Ne
 import mujoco
 import numpy as np
 
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism, Solution
+from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
+from robot_dynamics_ros.control.arm.loop_solutions import Solution
 from robot_dynamics_ros.errors import UnstableError
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Model
