@@ -70,8 +70,8 @@ class DrivenRobot:
 
     @property
     def digest(self) -> str:
-        """Hash of all joints and closed loops."""
-        return (self.mechanism or self.robot).digest
+        """Hash of all joints, closed loops, and multipliers and offsets of mimic joints."""
+        return (self.mechanism or self.robot.with_loops(self.couplings)).digest
 
     @property
     def model(self) -> Model:

@@ -36,7 +36,8 @@ def test_mimic_joints_follow_their_leaders():
     torque = whole.gravity_torque([*y, 0.3 - 2.0 * 0.4])
     np.testing.assert_allclose(robot.gravity_torque(y), [torque[0] - 2.0 * torque[2], torque[1]], rtol=1e-12)
     # so it is with mimic='couple' in a YAML file, which the page on other robots recommends
-    assert load_robot(StandIn(), MIMICKING).digest == whole.digest
+    assert robot.digest == Robot.from_urdf(MIMICKING, mimic='couple').digest != whole.digest
+    assert load_robot(StandIn(), MIMICKING.replace('multiplier="-2"', 'multiplier="2"')).digest != robot.digest
 
 
 def test_springs_of_joints_count_in_the_torques_of_nodes(tmp_path):
