@@ -4,6 +4,9 @@ Equality constraints of MuJoCo are soft: a regularisation R of at least 1e-4 of 
 accelerations J qacc lack dJ/dt qvel. A step here makes R smaller, asks for J qacc = J qacc_0 with the accelerations
 qacc_0 of the motion in which no actuated joint accelerates, and integrates the actuated joints alone. All others follow
 by ``ClosedMechanism``, so the loops are closed after each step as far as its Newton steps close them.
+
+Springs and dampers of closures act as forces that are applied to the joints. A planar point, which MuJoCo lacks, is its
+point without the constraint along z of frame A.
 """
 
 import mujoco
@@ -75,6 +78,8 @@ class MujocoMechanism:
         self._q = np.array([joint.qposadr[0] for joint in actuated])
         self._v = np.array([joint.dofadr[0] for joint in actuated])
         self._MG = np.zeros((len(self._v), model.nv))
+        whole = mechanism.mechanism
+        self._springs = (whole, whole.with_loops([])) if len(whole.model.arrays.sprung) else None
         self._start = start
         self.reset()
 
@@ -98,7 +103,10 @@ class MujocoMechanism:
         data.efc_aref[rows] = data.efc_J.reshape(-1, model.nv)[rows] @ self._drift
         data.efc_R[rows] *= STIFFER
         data.efc_D[rows] /= STIFFER
+        applied = data.qfrc_applied.copy()
+        data.qfrc_applied += self._spring
         mujoco.mj_fwdAcceleration(model, data)
+        data.qfrc_applied[:] = applied
         mujoco.mj_fwdConstraint(model, data)
         data.qacc_warmstart[:] = data.qacc
         ydd = data.qacc[self._v]
@@ -127,6 +135,11 @@ class MujocoMechanism:
         for joint, q, v in self._free:
             _place_free(joint, data.qpos[q], rates[v])
         data.qvel[:], self._drift, self._G = rates[:, 0], rates[:, 1].copy(), rates[:, 2:].copy()
+        self._spring = np.zeros(model.nv)
+        if self._springs is not None:
+            # those of joints are MuJoCo's own
+            whole, of_joints = (it.spring_torque(found.q, motion.qd) for it in self._springs)
+            self._spring[self._to_v] = (whole - of_joints)[self._from_v]
         self.solution = found
 
 

@@ -95,8 +95,6 @@ def _add_closure(spec: mujoco.MjSpec, bodies: dict, model: Model, closure: LoopC
     """Add the constraints of a closure, between sites; ModelError names one that MuJoCo lacks."""
     if closure.kind not in EQUALITIES:
         raise ModelError(f'loop {closure.name!r}: MuJoCo has no {closure.kind} constraint; state point or revolute')
-    if closure.stiffness or closure.damping:
-        raise ModelError(f'loop {closure.name!r}: MuJoCo has no spring or damper of a closure')
     second = characteristic_length(model.arrays)
     for height in (0.0, second) if closure.kind == 'revolute' else (0.0,):
         equality = spec.add_equality(type=EQUALITIES[closure.kind], objtype=mujoco.mjtObj.mjOBJ_SITE)
