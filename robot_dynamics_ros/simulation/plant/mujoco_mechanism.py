@@ -26,6 +26,7 @@ mechanisms in 50 states each; 1e-12 leaves 6e-12 (2026-11-30).
 """
 TOLERANCE = 1e-15
 """Of MuJoCo's solver, which ends within 3 steps: with its default of 1e-8 it leaves 1e-5 of an acceleration."""
+EQUALITY = mujoco.mjtConstraint.mjCNSTR_EQUALITY
 FARTHEST = 0.5
 """rad, m: a step of an actuated joint beyond it is a motion that diverges."""
 ISLANDS = getattr(mujoco.mjtDisableBit, 'mjDSBL_ISLAND', 0)
@@ -79,6 +80,8 @@ class MujocoMechanism:
         self._v = np.array([joint.dofadr[0] for joint in actuated])
         self._MG = np.zeros((len(self._v), model.nv))
         whole = mechanism.mechanism
+        sites = [model.site(f'loop {it.name} a 0') for it in whole.model.loops.closures if it.kind == 'planar_point']
+        self._planar = [(it.id, int(np.flatnonzero(model.eq_obj1id == it.id)[0])) for it in sites]
         self._springs = (whole, whole.with_loops([])) if len(whole.model.arrays.sprung) else None
         self._start = start
         self.reset()
@@ -100,6 +103,7 @@ class MujocoMechanism:
         model, data = self._model, self._data
         mujoco.mj_step1(model, data)
         rows = slice(0, data.ne)
+        self._leave_z_free()
         data.efc_aref[rows] = data.efc_J.reshape(-1, model.nv)[rows] @ self._drift
         data.efc_R[rows] *= STIFFER
         data.efc_D[rows] /= STIFFER
@@ -125,6 +129,13 @@ class MujocoMechanism:
         self._place(found, yd)
         data.time += model.opt.timestep
 
+    def _leave_z_free(self) -> None:
+        """Turn the rows of planar points, which are along the axes of the base, into frame A, and drop that along z."""
+        data, J = self._data, self._data.efc_J.reshape(-1, self._model.nv)
+        for site, equality in self._planar:
+            rows = np.flatnonzero((data.efc_type == EQUALITY) & (data.efc_id == equality))
+            J[rows] = np.diag([1.0, 1.0, 0.0]) @ data.site_xmat[site].reshape(3, 3).T @ J[rows]
+
     def _place(self, found: Solution, yd: np.ndarray) -> None:
         """Write the state of all joints at a solution, for velocities of the actuated ones (m; rad/s, m/s)."""
         model, data = self._model, self._data
@@ -138,7 +149,7 @@ class MujocoMechanism:
         self._spring = np.zeros(model.nv)
         if self._springs is not None:
             # those of joints are MuJoCo's own
-            whole, of_joints = (it.spring_torque(found.q, motion.qd) for it in self._springs)
+            whole, of_joints = (it.spring_torque(found.q, np.asarray(motion.qd)) for it in self._springs)
             self._spring[self._to_v] = (whole - of_joints)[self._from_v]
         self.solution = found
 

@@ -29,6 +29,7 @@ TYPES = {
 }
 EQUALITIES = {
     'point': mujoco.mjtEq.mjEQ_CONNECT,
+    'planar_point': mujoco.mjtEq.mjEQ_CONNECT,  # ``MujocoMechanism`` leaves z free
     'revolute': mujoco.mjtEq.mjEQ_CONNECT,
     'weld': mujoco.mjtEq.mjEQ_WELD,
 }
@@ -92,9 +93,7 @@ def _add_coupling(spec: mujoco.MjSpec, coupling: Coupling) -> None:
 
 
 def _add_closure(spec: mujoco.MjSpec, bodies: dict, model: Model, closure: LoopClosure) -> None:
-    """Add the constraints of a closure, between sites; ModelError names one that MuJoCo lacks."""
-    if closure.kind not in EQUALITIES:
-        raise ModelError(f'loop {closure.name!r}: MuJoCo has no {closure.kind} constraint; state point or revolute')
+    """Add the constraints of a closure, between sites."""
     second = characteristic_length(model.arrays)
     for height in (0.0, second) if closure.kind == 'revolute' else (0.0,):
         equality = spec.add_equality(type=EQUALITIES[closure.kind], objtype=mujoco.mjtObj.mjOBJ_SITE)
