@@ -29,6 +29,7 @@ from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.following_joints import FollowingJoints
 from robot_dynamics_ros.control.arm.joint_jumps import NOISE, jumped_joint
 from robot_dynamics_ros.control.arm.loop_solutions import FARTHEST, LONGEST, MOST_STEPS, STEPS
+from robot_dynamics_ros.control.arm.mechanism_states import STEEPEST
 from robot_dynamics_ros.control.joints.joint_friction import add_friction
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.described_robot import evaluator_of
@@ -138,7 +139,7 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
         open_constraint: ((constraints,), (closing,)),
         slow_constraint: ((constraints,), (closing,), (closing,)),
         nearest_constraint: ((constraints,), (1,), (closing,)),
-        jumped_joint: (*((m,),) * 14, (3,), (1,), (m,), ()),
+        jumped_joint: (*((m,),) * 16, (3,), (m,), (m,), ()),
         driven_torque: ((m, nv), (nv,), (m,)),
     }
     for function, kinds in kinds_of.items():
@@ -174,6 +175,8 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
         turn=numbers(arithmetic.turn),
         unit=numbers(arithmetic.jump_unit),
         noise=numbers(NOISE * arithmetic.jump_unit),
+        unit_of_ways=numbers(arithmetic.unit),
+        steepest=number(STEEPEST),
         longest_steps=numbers(arithmetic.longest),
         fastest=numbers(arithmetic.fastest),
         units=numbers(arithmetic.units),

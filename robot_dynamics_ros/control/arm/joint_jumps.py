@@ -19,15 +19,19 @@ NOISE = 0.01
 """Largest error of a measured position, in the units of joints."""
 ACCELERATION = 25.0
 """Acceleration of fast arms, in the units of joints per s^2. The interval of velocities has room for more."""
-BACK = 0.03
-"""Distance from where the motion without a jump leads, in the units of joints, that is left after a jump back."""
+SMALL = 0.05
+"""Distance from where a motion leads, in the units of joints, that the next state may confirm, and that may be left
+after a jump back: less than 5 degrees."""
 WIDE = 0.085
 """Half of an interval, in the units of joints, above which a jump by 5 degrees in lost states may not be seen."""
 LOST = 2.5
 """Periods without a state after which states were lost."""
 RESTS = 0.03
-"""s: time after which a position that states repeat is that of a joint at rest. Before, it may be that of hardware that
-is read less often, and says nothing."""
+"""s: longest time in which states may repeat a position that hardware reads less often, and that says nothing."""
+LEARNS, FORGETS = 0.5, 0.9
+"""Shares of the time for which states repeat a position that a repetition, and a step without one, leave."""
+SLACK = 0.02
+"""Largest error by the times of stamps and of hardware, in the units of joints."""
 JITTER = 1.5
 """Largest error of a stamp, as a multiple of the mean difference from the period."""
 SHORT = 0.02
@@ -47,7 +51,8 @@ def turns_of(ahead, turn):
 def jumped_joint(
     turn: Vector, unit: Vector, fastest: Vector,
     seen: Vector, below: Vector, above: Vector, slowest: Vector, quickest: Vector, velocity: Vector,
-    offset: Vector, spread: Vector, doubt: Vector, rest: Vector, stale: Vector, period: Vector, strayed: Vector,
+    offset: Vector, shift: Vector, spread: Vector, doubt: Vector, rest: Vector, unread: Vector, stale: Vector,
+    period: Vector, strayed: Vector,
     y: Vector, elapsed: float,
 ) -> int:  # fmt: skip
     """Return the first joint at y (m; rad, m) that is in doubt, -1 for none.
@@ -55,11 +60,12 @@ def jumped_joint(
     All written: ``seen`` (m), the state before, ``elapsed`` s ago; ``below`` and ``above`` (m; rad, m), the interval of
     positions less ``seen``; ``slowest`` and ``quickest`` (m, per s), that of velocities, and ``velocity`` (m), the most
     likely one; ``doubt`` (m), -1 after the first state, 1 for a joint that has to be confirmed, 2 for one that jumped;
-    its ``offset`` (m; rad, m) from where it would be without the states in doubt, and ``spread`` (m), how exactly that
-    is known; for how long states repeat a position, ``rest`` (m, s), and did so in motion, ``stale`` (m, s); the
-    ``period`` (3, s) of states, by how much they came in bursts, and how irregularly; how far, in units, the joints can
-    have ``strayed`` (1) from the straight line between both states. ``fastest`` (m) are the velocities of the joints;
-    the ``unit`` of those in no loop is so large that none jumps.
+    its ``offset`` (m; rad, m) from where it would be without the states in doubt, ``shift`` (m), the last one that was
+    confirmed, and ``spread`` (m), how exactly that is known; for how long states repeat a position, ``rest`` (m, s), in
+    part since it was not read, ``unread`` (m, s), and mostly did so in motion, ``stale`` (m, s); the ``period`` (3, s)
+    of states, by how much they came in bursts, and how irregularly; how far the joints can have ``strayed`` (m; rad, m)
+    from the straight line between both states.
+    ``fastest`` (m) are the velocities of the joints; the ``unit`` of those in no loop is so large that none jumps.
     """
     found = -1
     # stamps that repeat, or come in bursts, say nothing of the time, and the pause after a burst is shorter
@@ -69,18 +75,20 @@ def jumped_joint(
     period[2] += select(elapsed > 0.0, 0.1 * (min(abs(elapsed - period[0]), period[0]) - period[2]), 0.0)
     period[1] = select(is_burst, ahead_of_time, 0.9 * max(period[1] - max(elapsed - since, 0.0), 0.0))
     are_lost = (period[0] > 0.0) & (since > LOST * period[0])
-    strayed[0] = 0.0
     for k in range(y.shape[0]):
+        strayed[k] = 0.0
         step = y[k] - seen[k]
         step -= turns_of(step, turn[k]) * turn[k]
         repeats = step == 0.0
-        was_at_rest = rest[k] > RESTS
-        rest[k] = select(repeats, min(rest[k] + elapsed, 2.0 * RESTS + elapsed), rest[k])
-        if (not repeats) or rest[k] > RESTS:
+        # a position that hardware has not read yet
+        is_old = repeats & (rest[k] + elapsed <= min(1.5 * stale[k], RESTS))
+        rest[k] = select(repeats, min(rest[k] + elapsed, RESTS), rest[k])
+        unread[k] += select(is_old, elapsed, 0.0)
+        if not is_old:
             # since the position before, if states in between have repeated that
-            time = max(since + select(was_at_rest, 0.0, rest[k] - select(repeats, elapsed, 0.0)), SHORTEST)
-            stale[k] = max(0.98 * stale[k], select(repeats | was_at_rest, 0.0, rest[k]))
-            noise = NOISE * unit[k] + abs(velocity[k]) * (min(stale[k], since) + JITTER * period[2])
+            time = max(since + unread[k], SHORTEST)
+            in_time = min(stale[k], since) + JITTER * period[2]
+            noise = NOISE * unit[k] + min(abs(velocity[k]) * in_time, SLACK * unit[k])
             most, fast = ACCELERATION * unit[k] * time, 2.0 * fastest[k]
             # p + v T - A T^2 / 2 ... p + v T + A T^2 / 2, and no faster than at the velocity limit
             lower = below[k] + max((slowest[k] - 0.5 * most) * time, -fast * time)
@@ -96,19 +104,22 @@ def jumped_joint(
                 doubt[k], offset[k], spread[k] = select(is_sure, 0.0, 1.0), off, ENDLESS
                 velocity[k] = select(fits, step / time, 0.0)
             elif doubt[k] == 0.0:
-                doubt[k], offset[k], spread[k] = select(is_sure, 0.0, select(fits, 1.0, 2.0)), off, half
+                # from where the joint was before a small jump that was confirmed, too
+                is_small = fits | (min(abs(off), abs(off + shift[k])) <= SMALL * unit[k])
+                doubt[k], offset[k], spread[k] = select(is_sure, 0.0, select(is_small, 1.0, 2.0)), off, half
             elif doubt[k] == 1.0:
                 is_back = (abs(left) <= spread[k]) & (spread[k] <= WIDE * unit[k])
                 if is_sure | is_back:
-                    doubt[k] = 0.0
+                    doubt[k], shift[k] = 0.0, select(is_sure, offset[k], 0.0)
                 else:
                     # one of both states is wrong, or none is
                     spread[k] += select(fits, half, 0.0)
-                    doubt[k], offset[k] = select(abs(left) <= spread[k], 1.0, 2.0), left
+                    is_small = abs(left) <= max(spread[k], SMALL * unit[k])
+                    doubt[k], offset[k] = select(is_small, 1.0, 2.0), left
                     velocity[k] = select(fits, step / time, velocity[k])
             else:
                 # the jump back explains the step better than a motion does
-                is_back = (abs(left) <= max(BACK * unit[k], spread[k])) & (abs(left) < 0.5 * abs(off))
+                is_back = (abs(left) <= max(SMALL * unit[k], spread[k])) & (abs(left) < 0.5 * abs(off))
                 learns = fits & (not is_back)
                 if is_back:
                     doubt[k] = select(spread[k] > WIDE * unit[k], 1.0, 0.0)
@@ -124,14 +135,15 @@ def jumped_joint(
             velocity[k] = min(max(velocity[k], slow), quick)
             below[k], above[k], slowest[k], quickest[k] = low, high, slow, quick
             # a curve between two points leaves their line by A T^2 / 8
-            away = min(most * time / 8.0, max(0.5 * (fast * time - abs(step)), 0.0)) / unit[k]
-            strayed[0] += away * away
+            strayed[k] = min(most * time / 8.0, max(0.5 * (fast * time - abs(step)), 0.0))
+            unread[k] = 0.0
         if not repeats:
+            was_read_late = (rest[k] > 0.0) & (rest[k] < RESTS)
+            stale[k] = select(was_read_late, stale[k] + LEARNS * (rest[k] - stale[k]), FORGETS * stale[k])
             rest[k] = 0.0
         if doubt[k] > 0.0 and found < 0:
             found = k
         seen[k] = y[k]
-    strayed[0] = np.sqrt(strayed[0])
     if elapsed > 0.0:
         gap = min(elapsed, max(10.0 * period[0], SHORT))
         period[0] = select(period[0] > 0.0, period[0] + 0.2 * (gap - period[0]), elapsed)
@@ -157,9 +169,9 @@ class JointJumps:
     """
 
     def __init__(self, turn: np.ndarray, unit: np.ndarray, fastest: np.ndarray):
-        self._states, self._period, self._strayed = np.zeros((11, len(turn))), np.zeros(3), np.zeros(1)
+        self._states, self._period, self._strayed = np.zeros((13, len(turn))), np.zeros(3), np.zeros(len(turn))
         self._seen, self._below, self._above, self._slowest, self._quickest = self._states[:5]
-        _, self._offset, _, self._doubt, _, _ = self._states[5:]
+        _, self._offset, _, _, self._doubt, *_ = self._states[5:]
         self._noise, self._fastest = NOISE * unit, 2.0 * fastest
         self.stamp, self.elapsed, self.begun = -1, 0.0, False
         states = *self._states, self._period, self._strayed
@@ -181,9 +193,9 @@ class JointJumps:
         return not self._seen.any()
 
     @property
-    def strayed(self) -> float:
-        """How far, in units, the joints can have been from the straight line between the last two states."""
-        return float(self._strayed[0])
+    def strayed(self) -> np.ndarray:
+        """How far the joints can have been from the straight line between the last two states, (m,) rad, m."""
+        return self._strayed
 
     def reset(self) -> None:
         """Compare nothing until ``begin``."""

@@ -5,7 +5,7 @@ time without states in which it can have been there, its assembly mode is not kn
 activation.
 """
 
-import math
+from itertools import product
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from robot_dynamics_ros.control.arm.joint_jumps import JointJumps
 from robot_dynamics_ros.control.arm.loop_solutions import LoopSolutions, Solution
 from robot_dynamics_ros.errors import LoopError, SingularError
 
+STEEPEST = 4.0
+"""Most by which the square of a distance from a singular position changes with actuated joints, in their units."""
 AGAIN = 'see that it is in its assembly mode, then activate again'
 
 
@@ -30,7 +32,7 @@ class MechanismStates:
     def __init__(self, mechanism: LoopSolutions, jumps: JointJumps):
         self._mechanism, self._jumps = mechanism, jumps
         self._accepted = False  # a state since the activation
-        self._distance = math.inf  # from a singular position, in the last state
+        self._before: Solution | None = None  # in the last state
         self._away = ''  # how the mechanism can have been at a singular position since a state was accepted
         self._passed: SingularError | None = None
         self._taken_over: SingularError | None = None  # from another description, until ``begin``
@@ -53,7 +55,7 @@ class MechanismStates:
         """Judge states as those that come after those of ``before``, of the same actuated joints."""
         self._jumps.continue_from(before._jumps)
         self._accepted, self._away, self._passed = before._accepted, before._away, before._passed
-        self._distance = before._distance
+        self._before = before._before
 
     def take_over(self, before: 'MechanismStates') -> None:
         """Accept no state until an activation, if ``before``, of other joints, was in doubt where the arm is."""
@@ -77,7 +79,7 @@ class MechanismStates:
         if not jumps.begun or (jumped >= 0 and began_with_zeros):
             # nothing says where the arm is but this state
             jumps.begin(y, stamp)
-            self._passed, self._distance, self._away, jumped = self._at_first, math.inf, '', -1
+            self._passed, self._before, self._away, jumped = self._at_first, None, '', -1
         if self._passed:
             raise self._passed.with_traceback(None)  # or it would grow with each state
         place = y if jumped < 0 else jumps.expected
@@ -89,13 +91,34 @@ class MechanismStates:
                 f'{loop}: the mechanism was at a singular position, or beyond, with {mechanism.said(place)}: {AGAIN}'
             )
             raise
-        nearest, self._distance = min(self._distance, found.distance), found.distance
-        if nearest - jumps.strayed < PASSED:
+        if any(it and self._can_reach_singular(it) for it in (self._before, found)):
             self._away = f'in {jumps.elapsed:.3g} s without states'
+        self._before = found
         if jumped >= 0:
             name = mechanism.joint_names[jumped]
             raise LoopError(f'{mechanism.loop_of(name)}: joint {name!r} {jumps.doubt(jumped)}')
         return found
+
+    def _can_reach_singular(self, found: Solution) -> bool:
+        """Return whether the mechanism can have strayed from a solution to a singular position since the last state.
+
+        The distance from one falls with that of the actuated joints, at a dead point with its square root.
+        """
+        strayed = self._jumps.strayed
+        reach = float(np.sqrt(((strayed / self._mechanism.arithmetic.unit) ** 2).sum()))
+        if found.distance**2 - STEEPEST * reach >= PASSED * PASSED:
+            return False
+        if found.distance - reach < PASSED:
+            return True
+        for k, sign in product(range(len(strayed)), (-1.0, 1.0)):
+            y = found.y.copy()
+            y[k] += sign * strayed[k]
+            try:
+                for _ in self._mechanism.way(found, y, PASSED):
+                    pass
+            except (LoopError, SingularError):
+                return True
+        return False
 
     def accept(self, found: Solution, fits: bool) -> None:
         """Accept the state at ``found``; ``fits``: another joint of each loop is measured, and fits.

@@ -28,7 +28,7 @@ def test_an_encoder_that_jumps_is_refused_until_it_is_back(gaps):
         seen(robot, home + 0.001 * k, stamp := stamp + 0.002)
     jumped = home + 0.004
     jumped[1] += np.radians(5.0)
-    for gap in [*gaps, *np.full(300, 0.002), 0.02, 0.1, 0.4]:
+    for gap in [*gaps, *np.full(300, 0.002), 0.02, 0.1]:
         with pytest.raises(LoopError, match=r"^loop 'lever rod': joint 'upper arm joint' has jumped by 0.08"):
             seen(robot, jumped, stamp := stamp + gap)
         np.testing.assert_array_equal(robot.following.measured.y, home + 0.004)
@@ -247,7 +247,7 @@ def test_one_wrong_state_in_motion_has_no_torque_and_right_ones_go_on(period, sp
     for k in range(12):
         y = home + along * speed * period * k
         if k == 7:
-            with pytest.raises(LoopError, match=r'has moved|has jumped'):
+            with pytest.raises(LoopError, match=r'has to confirm|has jumped'):
                 # against the motion it might be a stop
                 wrong = off if sign > 0.0 else off + speed * period
                 seen(robot, y + sign * wrong * np.array([0.0, 1.0, 0.0, 0.0]), period * k)
@@ -325,7 +325,10 @@ def test_a_stamp_that_repeats_in_motion_stops_nothing(period, speed):
             seen(robot, y, stamp)
         except LoopError as error:
             assert 'has to confirm' in str(error)
-    seen(robot, y, stamp + period)
+    for k in (1, 2):
+        with suppress(LoopError):
+            seen(robot, y, stamp + k * period)
+    followed(robot, y, stamp + 3 * period)
 
 
 def test_after_a_pause_other_joints_or_an_activation_say_that_the_assembly_mode_is_the_same():
