@@ -217,12 +217,15 @@ class StateInput(MeasuredState):
         if self._driven and before._driven:
             self._driven.following.continue_from(before._driven.following)
 
-    def clock_set_back(self) -> None:
-        """Accept reports of measured joints, and states of the arm, with earlier stamps."""
+    def clock_set_back(self, pause: float) -> None:
+        """Accept reports of measured joints, and states of the arm, with earlier stamps; the last came ``pause`` s ago.
+
+        It is infinite where that is not known.
+        """
         if self.measured:
             self.measured.clock_set_back()
         if self._driven:
-            self._driven.following.clock_set_back()
+            self._driven.following.clock_set_back(pause)
 
     def read(self, data: bytes) -> int:
         """Write ``q``, ``qd`` (NaN unless all velocities are finite), ``has_velocity`` and ``stamp``; return the stamp.

@@ -100,9 +100,9 @@ class ClosedMechanism(LoopSolutions):
         """Begin anew, as at an activation: the arm may have moved anywhere, and is in its assembly mode."""
         self._states.begin()
 
-    def clock_set_back(self) -> None:
-        """Measure the next state as one that comes a period after the last."""
-        self._states.clock_set_back()
+    def clock_set_back(self, pause: float) -> None:
+        """Measure the next state as one that comes ``pause`` s after the last; infinite: that is not known."""
+        self._states.clock_set_back(pause)
 
     def continue_from(self, before: FollowingJoints) -> None:
         """Go on from where ``before``, the same arm under another description, was measured last.

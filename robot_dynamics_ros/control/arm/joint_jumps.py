@@ -91,10 +91,14 @@ def jumped_joint(
             noise = NOISE * unit[k] + min(abs(velocity[k]) * in_time, SLACK * unit[k])
             most, fast = ACCELERATION * unit[k] * time, 2.0 * fastest[k]
             # p + v T - A T^2 / 2 ... p + v T + A T^2 / 2, and no faster than at the velocity limit
-            lower = below[k] + max((slowest[k] - 0.5 * most) * time, -fast * time)
-            upper = above[k] + min((quickest[k] + 0.5 * most) * time, fast * time)
             slow, quick = max(slowest[k] - most, -fast), min(quickest[k] + most, fast)
-            ahead = min(max(velocity[k] * time, lower), upper)
+            # in a burst T is anything between the stamps and the period
+            early = select(is_burst, elapsed + unread[k], time)
+            slower, quicker = max(slowest[k] - 0.5 * most, -fast), min(quickest[k] + 0.5 * most, fast)
+            lower = below[k] + min(slower * time, slower * early)
+            upper = above[k] + max(quicker * time, quicker * early)
+            near, far = min(velocity[k] * early, velocity[k] * time), max(velocity[k] * early, velocity[k] * time)
+            ahead = min(max(min(max(step, near), far), lower), upper)
             off, half = step - ahead, max(upper - ahead, ahead - lower) + noise
             fits, left = (step >= lower - noise) & (step <= upper + noise), offset[k] + off
             is_sure = fits & (not (are_lost & (half > WIDE * unit[k]))) & (abs(off) <= 2.0 * noise + most * time)
@@ -126,7 +130,7 @@ def jumped_joint(
                 if is_back or not fits:
                     offset[k] = left
             low, high = -noise, noise
-            if learns:
+            if learns and not is_burst:
                 low, high = max(lower - step, -noise), min(upper - step, noise)
                 # the mean velocity, from which that at the end differs by A T / 2
                 slow = max(slow, (low + step - above[k]) / time - 0.5 * most)
@@ -173,7 +177,7 @@ class JointJumps:
         self._seen, self._below, self._above, self._slowest, self._quickest = self._states[:5]
         _, self._offset, _, _, self._doubt, *_ = self._states[5:]
         self._noise, self._fastest = NOISE * unit, 2.0 * fastest
-        self.stamp, self.elapsed, self.begun = -1, 0.0, False
+        self.stamp, self.elapsed, self.begun, self._pause = -1, 0.0, False, 0.0
         states = *self._states, self._period, self._strayed
         self._jumped_joint = bound(jumped_joint, turn, unit, fastest, *states, then=(self._seen, 0.0))
 
@@ -209,9 +213,9 @@ class JointJumps:
         self._slowest[:], self._quickest[:], self._doubt[:] = -self._fastest, self._fastest, -1.0
         self.stamp, self.elapsed, self.begun = stamp, 0.0, True
 
-    def clock_set_back(self) -> None:
-        """Compare the next state as one that comes a period after the last."""
-        self.stamp = -1
+    def clock_set_back(self, pause: float) -> None:
+        """Compare the next state as one that comes ``pause`` s after the last."""
+        self.stamp, self._pause = -1, pause
 
     def continue_from(self, before: 'JointJumps') -> None:
         """Compare with the states that ``before``, of the same joints, has seen."""
@@ -220,7 +224,7 @@ class JointJumps:
 
     def jumped(self, y: np.ndarray, stamp: int) -> int:
         """Return the first joint of the next state that is in doubt, -1 for none; its stamp is not before the last."""
-        self.elapsed = 0.0 if self.stamp < 0 else (stamp - self.stamp) / SECOND
+        self.elapsed = self._pause if self.stamp < 0 else (stamp - self.stamp) / SECOND
         self.stamp = stamp
         return self._jumped_joint(y, self.elapsed)
 

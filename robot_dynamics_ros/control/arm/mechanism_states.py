@@ -5,6 +5,7 @@ time without states in which it can have been there, its assembly mode is not kn
 activation.
 """
 
+import math
 from itertools import product
 
 import numpy as np
@@ -14,7 +15,7 @@ from robot_dynamics_ros.control.arm.joint_jumps import JointJumps
 from robot_dynamics_ros.control.arm.loop_solutions import LoopSolutions, Solution
 from robot_dynamics_ros.errors import LoopError, SingularError
 
-STEEPEST = 4.0
+STEEPEST = 100.0
 """Most by which the square of a distance from a singular position changes with actuated joints, in their units."""
 AGAIN = 'see that it is in its assembly mode, then activate again'
 
@@ -45,10 +46,10 @@ class MechanismStates:
         self._at_first = self._passed = self._taken_over
         self._taken_over = None
 
-    def clock_set_back(self) -> None:
-        """Judge the next state as one that comes after a pause of unknown length."""
-        self._jumps.clock_set_back()
-        if self._accepted:
+    def clock_set_back(self, pause: float) -> None:
+        """Judge the next state as one that comes ``pause`` s after the last; infinite: that is not known."""
+        self._jumps.clock_set_back(0.0 if math.isinf(pause) else pause)
+        if self._accepted and math.isinf(pause):
             self._away = 'while the clock was set back'
 
     def continue_from(self, before: 'MechanismStates') -> None:
@@ -56,6 +57,8 @@ class MechanismStates:
         self._jumps.continue_from(before._jumps)
         self._accepted, self._away, self._passed = before._accepted, before._away, before._passed
         self._before = before._before
+        # of descriptions that come before a state does
+        self._taken_over = before._passed or before._taken_over
 
     def take_over(self, before: 'MechanismStates') -> None:
         """Accept no state until an activation, if ``before``, of other joints, was in doubt where the arm is."""
@@ -70,7 +73,7 @@ class MechanismStates:
 
         LoopError and SingularError name the loop, where a state has to be refused.
         """
-        jumps, mechanism = self._jumps, self._mechanism
+        jumps, mechanism, self._taken_over = self._jumps, self._mechanism, None
         if jumps.begun and stamp < jumps.stamp:
             raise LoopError(f'{mechanism.mechanism.name}: the stamp of the state is before that of the last one')
         began_with_zeros, jumped = not self._accepted and jumps.are_zeros, -1

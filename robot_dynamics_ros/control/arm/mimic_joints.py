@@ -108,7 +108,7 @@ class MimicJoints:
     def begin(self) -> None:
         """Begin anew: no position depends on the one before."""
 
-    def clock_set_back(self) -> None:
+    def clock_set_back(self, pause: float) -> None:
         """Measure the next state as any other."""
 
     def continue_from(self, before: FollowingJoints) -> None:

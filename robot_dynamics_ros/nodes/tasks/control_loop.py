@@ -5,11 +5,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.guards.arm_watch import ArmWatch
 from robot_dynamics_ros.control.guards.fade_in import FadeIn
 from robot_dynamics_ros.control.guards.timeout_fallback import timeout_fallback
 from robot_dynamics_ros.control.guards.torque_limiter import Limited, TorqueLimiter
 from robot_dynamics_ros.control.law import Law
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.inputs.goal_arm import GoalArm
 from robot_dynamics_ros.nodes.inputs.pipeline_clock import PipelineClock
 from robot_dynamics_ros.nodes.inputs.trajectory_input import TrajectoryInput
@@ -71,6 +73,11 @@ class ControlLoop(StateLoop):
         takes_commands, ramp_time = arm.policy.takes_commands, node.value('ramp_time')
         self._command_ramp = COMMAND_RAMPS[node.value('on_deactivate')](ramp_time) if takes_commands else None
         gravity = arm.gravity if 'gravity' in arm.policy.terms else None
+        if node.value('on_stale') == 'gravity_only' and isinstance(arm.robot, DrivenRobot) and arm.robot.mechanism:
+            raise ArgumentError(
+                'on_stale gravity_only: with closed loops it would go on while the assembly mode is not known; choose '
+                'silent or ramp_to_zero'
+            )
         state, limiter = self._state_input(), TorqueLimiter(arm.effort_limit, arm.rate_limit, enforced=takes_commands)
         locked = node.locked_joints
         tolerance = node.value('start_tolerance') if node.has_parameter('start_tolerance') else 0.0

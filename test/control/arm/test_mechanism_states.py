@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from support.robots import mechanisms
-from support.robots.driven_mechanisms import arm, closed, followed, seen, standing
+from support.robots.driven_mechanisms import arm, closed, driven_robot, followed, seen, standing
 from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED, actuated
 
 import numpy as np
@@ -208,6 +208,38 @@ def test_a_jump_after_a_stop_in_lost_states_is_refused():
                 seen(robot, stopped - np.radians([0.0, 5.0, 0.0, 0.0]), 0.1 + lost + 0.001 * k)
 
 
+@pytest.mark.parametrize(
+    ('period', 'degrees', 'count'), [(0.025, 1.75, 1), (0.017, 1.5, 1), (0.004, 2.0, 2), (0.001, 1.5, 3)]
+)
+@pytest.mark.parametrize('speed', [0.0, 2.0])
+def test_small_wrong_states_stop_nothing(period, degrees, count, speed):
+    robot, along = closed('palletizer'), np.array([0.0, 1.0, 1.0, 0.0])
+    home, refused = robot.following.home - 0.1 * np.sign(speed) * along, 0
+    for k in range(12):
+        off = np.radians([0.0, degrees, 0.0, 0.0]) * (6 <= k < 6 + count)
+        try:
+            seen(robot, home + along * (speed * period + 1e-5) * k + off, period * k)
+        except LoopError:
+            refused += 1
+    np.testing.assert_array_equal(robot.following.measured.y, home + along * (speed * period + 1e-5) * 11)
+    assert refused <= 4
+
+
+def test_states_that_come_more_often_in_motion_are_followed():
+    robot, along = closed('palletizer'), np.array([0.0, 1.0, 1.0, 0.0])
+    stamp, stamps = 0.0, []
+    for k in range(40):
+        stamps.append(stamp)
+        stamp += 1.0 / 60.0 if k < 10 else 0.002
+    for k, t in enumerate(stamps):
+        y = robot.following.home - along * 2.4 * t
+        if k > 1:
+            followed(robot, y, t)
+        else:
+            with suppress(LoopError):
+                seen(robot, y, t)
+
+
 @pytest.mark.parametrize(('degrees', 'count'), [(30.0, 20), (10.0, 6), (5.0, 3)])
 def test_an_encoder_that_runs_away_faster_than_the_joint_is_refused(degrees, count):
     robot = closed('palletizer')
@@ -365,23 +397,34 @@ def test_a_jump_hides_no_singular_position():
         seen(robot, [0.8], 2.0)
 
 
-def test_after_a_clock_that_is_set_back_other_joints_or_an_activation_say_the_assembly_mode():
-    """How long it stood still is not known."""
+@pytest.mark.parametrize('pause', [np.inf, 2.0, 0.002])
+def test_after_a_clock_that_is_set_back_other_joints_or_an_activation_say_the_assembly_mode(pause):
+    """Unless a short pause is known."""
     robot = closed('four-bar, revolute')
     home, rocker = robot.following.home, robot.positions(robot.following.home)[2]
+
+    def after_the_clock_was_set_back(time: float, **measured) -> str:
+        """Return why the third state is refused: after a long pause the next ones have to confirm the first."""
+        robot.following.clock_set_back(pause)
+        said = ''
+        for k in range(3):
+            try:
+                seen(robot, home + 1e-6 * k, time + 0.002 * k, **measured)
+                said = ''
+            except (LoopError, SingularError) as error:
+                said = str(error)
+        return said
+
     for k in range(5):
-        seen(robot, home + 1e-5 * k, 1.0 + 0.002 * k)
-    robot.following.clock_set_back()
-    with pytest.raises(LoopError, match='has jumped'):
-        seen(robot, home + np.radians(5.0), 0.4)
-    seen(robot, home + 4e-5, 0.402, rocker=rocker)
-    robot.following.clock_set_back()
-    with pytest.raises(SingularError, match='can have been at a singular position while the clock was set back'):
-        seen(robot, home + 4e-5, 0.3)
-    with pytest.raises(SingularError, match='activate again'):
-        seen(robot, home + 4e-5, 0.302, rocker=rocker)
-    robot.following.begin()
-    seen(robot, home, 0.304)
+        seen(robot, home + 1e-6 * k, 1.0 + 0.002 * k)
+    assert after_the_clock_was_set_back(0.6, rocker=rocker) == ''
+    assert ('activate again' in after_the_clock_was_set_back(0.4)) == (pause > 1.0)
+    if pause > 1.0:
+        robot.following.begin()
+        seen(robot, home, 0.41)
+    robot.following.clock_set_back(0.002)
+    with pytest.raises(LoopError, match=r'has jumped|has to confirm'):
+        seen(robot, home + np.radians(5.0), 0.2)
 
 
 def test_states_lost_near_a_singular_position_need_an_activation():
@@ -400,6 +443,30 @@ def test_states_lost_near_a_singular_position_need_an_activation():
                 refused = str(error)
         assert ('at a singular position' in refused) == passed
         assert (robot.following.measured.y[0] == angles[-1] + 0.0009) == (not passed)
+
+
+@pytest.mark.parametrize(('rate', 'acceleration'), [(40.0, 10.0), (100.0, 25.0), (250.0, 25.0)])
+def test_a_crank_that_turns_back_at_its_dead_point_between_two_states_needs_an_activation(rate, acceleration):
+    """There coupler and rocker are stretched, and may flip."""
+    sides, dead, start = (0.5, 0.3, 0.2, 0.2), np.arccos(0.6), 0.5
+    tip, ground = 0.3 * np.array([np.cos(start), np.sin(start)]), np.array([0.5, 0.0])
+    between = ground - tip
+    apart = np.hypot(*between)
+    pin = tip + 0.5 * between + np.sqrt(0.04 - 0.25 * apart**2) * np.array([-between[1], between[0]]) / apart
+    coupler, rocker = (np.arctan2(*(pin - end)[::-1]) for end in (tip, ground))
+    linkage = mechanisms.four_bar('point', sides, (start, coupler - start, rocker))
+    robot = driven_robot(actuated(linkage, ('crank joint',)))
+    turn, stamp, refused = np.sqrt(2.0 * (dead - start) / acceleration), 0.0, ''
+    for k in range(round(2.0 * turn * rate)):
+        # half a period beside the dead point
+        t = (k + 0.5) / rate + turn - round(turn * rate) / rate
+        try:
+            seen(robot, [dead - 0.5 * acceleration * (t - turn) ** 2], stamp := (k + 1) / rate)
+        except (LoopError, SingularError) as error:
+            refused = str(error)
+    assert 'activate again' in refused
+    with pytest.raises(SingularError, match='activate again'):
+        seen(robot, [start], stamp + 1.0 / rate)
 
 
 def test_after_a_pause_a_joint_of_each_loop_has_to_fit():
@@ -465,6 +532,22 @@ def test_another_description_goes_on_from_where_the_arm_was():
     np.testing.assert_allclose(after.following.measured.q, before.following.measured.q, atol=1e-9)
     with pytest.raises(LoopError, match='has jumped'):
         seen(after, y + 0.1, 1.002)
+
+
+def test_descriptions_that_come_before_a_state_release_nothing():
+    robot = closed('parallelogram')
+    for k, angle in enumerate(np.arange(0.3, -0.05, -0.004)):
+        with suppress(LoopError, SingularError):
+            seen(robot, [angle], 0.002 * k)
+    for _ in range(2):
+        after = closed('parallelogram')
+        after.following.continue_from(robot.following)
+        after.following.begin()  # of the description
+        robot = after
+    with pytest.raises(SingularError, match='activate again'):
+        seen(robot, [0.3], 0.3)
+    robot.following.begin()
+    seen(robot, [0.3], 0.302)
 
 
 def test_turns_of_a_continuous_joint_are_followed():

@@ -68,6 +68,12 @@ def test_each_node_speaks_of_actuated_joints(make, name):
 EXTRA = {'external_torque_node': {'effort': 'torque'}}
 
 
+def test_a_torque_at_the_last_position_is_refused(make):
+    """It would go on where the assembly mode is not known."""
+    node = make(NODE, on_stale='gravity_only')
+    assert not node.active and 'on_stale gravity_only: with closed loops it would go on' in node.silence
+
+
 def test_the_torque_is_that_of_the_actuated_joints(graph):
     torques = graph.listen(JointState, 'gravity_torque')
     for names, positions in ((NAMES, Y), ((*NAMES, *PASSIVE), [*Y, *PASSIVE.values()])):

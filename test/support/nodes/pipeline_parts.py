@@ -39,7 +39,7 @@ class Ramp(RampToZero):
 class Parts:
     """A pipeline whose law, clock and publisher write down what they are asked."""
 
-    missing, reference = '', None
+    missing, reference, simulated = '', None, False
 
     def __init__(self, fade_in_time=0.0):
         self.calls, self.time = [], 500 * SECOND

@@ -6,15 +6,19 @@ from support.robots.mechanisms import ACTUATED, MECHANISMS, actuated
 
 import numpy as np
 
+from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 
 SECOND = 1_000_000_000
 
 
-def closed(name: str) -> DrivenRobot:
-    robot = actuated(MECHANISMS[name], ACTUATED[name])
+def driven_robot(robot: Robot) -> DrivenRobot:
     return DrivenRobot(robot.with_loops([]), ClosedMechanism(robot, robot.loops.actuated, 0.05))
+
+
+def closed(name: str) -> DrivenRobot:
+    return driven_robot(actuated(MECHANISMS[name], ACTUATED[name]))
 
 
 @cache
