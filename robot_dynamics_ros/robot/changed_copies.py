@@ -40,7 +40,8 @@ class ChangedCopies(CompiledCode):
     ) -> Copied:
         """Return the chain from ``base_link`` to ``tip_link``.
 
-        Links beside the chain or beyond its tip are dropped with their mass and their closed loops. Gravity stays the
+        Links beside the chain or beyond its tip are dropped with their mass and their closed loops. Payloads become a
+        part of their links, and ``payloads`` is empty. Gravity stays the
         same vector, now expressed in the frame of ``base_link``; ``gravity``, in that frame, replaces it. Raises
         ModelError naming a loop between the chain and what is dropped, and, unless ``gravity`` is given, ArgumentError
         naming a joint between the base and ``base_link`` that turns gravity: a lift or a vertical turntable does not.
@@ -61,8 +62,9 @@ class ChangedCopies(CompiledCode):
     def with_locked_joints(self: Copied, positions: Mapping[str, ArrayLike]) -> Copied:
         """Return this robot with joints locked at positions; their links are lumped into the parent links.
 
-        A joint that is coupled to a locked one has a constant coupling. Raises ModelError naming a loop that cannot be
-        closed at these positions, or a coupling that does not determine the other joint.
+        Payloads stay on their frames. A joint that is coupled to a locked one has a constant coupling. Raises
+        ModelError naming a loop that cannot be closed at these positions, or a coupling that does not determine the
+        other joint.
 
         Parameters
         ----------
@@ -73,12 +75,14 @@ class ChangedCopies(CompiledCode):
         -------
         Robot
         """
-        return self._with_model(with_locked_joints(self._model, positions), payloads={})
+        return self._with_model(with_locked_joints(self._setting.model, positions))
 
     def with_attached(
         self: Copied, other: DescribedRobot, link: str, pose: ArrayLike | None = None, prefix: str = ''
     ) -> Copied:
         """Return this robot with the base of another robot fixed to ``link``.
+
+        Payloads of both become a part of their links, and ``payloads`` is empty.
 
         Parameters
         ----------

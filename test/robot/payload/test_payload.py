@@ -179,6 +179,16 @@ def test_the_robot_has_its_payloads():
     assert len(more.payloads) == 2 and robot.payloads == {}
 
 
+def test_locked_joints_keep_payloads_on_their_frames():
+    robot, q = robot_of('aubo_i5'), np.array([0.1, -0.4, 0.7, 0.2, 0.5, 0.3])
+    carrying = robot.with_payload(BOX).with_payload(BALL, 'upperArm_Link')
+    held = carrying.with_locked_joints({'wrist3_joint': q[5]})
+    assert held.payloads == carrying.payloads
+    assert held.gravity_torque(q[:5]) == pytest.approx(carrying.gravity_torque(q)[:5], rel=1e-12, abs=1e-12)
+    empty = robot.with_locked_joints({'wrist3_joint': q[5]})
+    assert same_bits(held.without_payload().gravity_torque(q[:5]), empty.gravity_torque(q[:5]))
+
+
 @ROBOT
 def test_without_its_payloads_a_robot_has_the_bits_it_had(name):
     robot = robot_of(name)
