@@ -18,6 +18,8 @@ from robot_dynamics_ros.identification.logs.log_files import FEWEST_SAMPLES, Log
 
 LATEST = 9e9
 """Times (s) below it are counted in ns by 64 bits."""
+SLOWEST = 2.0
+"""Least samples a second of times whose unit is not stated: arms report more, but 2 kHz in ms look like this."""
 UNITS = {'q': 'rad', 'qd': 'rad_s', 'qdd': 'rad_s2', 'i': 'mA', 'tau': 'Nm', 'T': 'degC'}
 """Symbols and units in the usual names of columns, <symbol><k>_<unit>."""
 QUANTITIES = {'position': 'q', 'velocity': 'qd', 'acceleration': 'qdd', 'effort': 'tau', 'temperature': 'T'}
@@ -27,6 +29,8 @@ OPTIONAL = ('velocity', 'acceleration', 'temperature')
 TIME, TIME_UNIT = 'time', 'time_unit'
 TIMES = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
 """Units of times, s."""
+LIKELY_UNITS = {'ms': 1e-2, 'us': 1e-5, 'ns': 0.0}
+"""Least samples a second at which times in each unit, taken for s, belong to 10 Hz or more."""
 KEYS = (TIME, TIME_UNIT, *QUANTITIES)
 """What can be stated of columns."""
 EXAMPLE = 'time=timestamp position=q_{index} effort=tau_{index}'
@@ -83,6 +87,7 @@ def read_csv(path: Path, n: int, joint_names: Sequence[str], columns: Mapping[st
     if len(table) < FEWEST_SAMPLES:
         raise LogError(f'{path}: expected at least {FEWEST_SAMPLES} samples, got {len(table)}')
     times, *signals = np.split(np.array(table), 1 + n * np.arange(len(found) - 1), axis=1)
+    _check_times(path, times[:, 0], found['t'][0].name, TIME_UNIT in columns)
     _, *symbols = found
     return {'t': times[:, 0] - times[0, 0], **dict(zip(symbols, signals, strict=True))}
 
@@ -190,7 +195,18 @@ def _numbers(path: Path, rows, header: list[str], columns: Sequence[_Column]) ->
                 raise LogError(f'{where}: {name} is {row[k]}, not finite')
         if numbers[0] <= last:
             raise LogError(f'{where}: time does not increase, {columns[0].name} = {row[places[0]]}')
-        if abs(numbers[0]) >= LATEST:
-            raise LogError(f'{where}: {columns[0].name} is {row[places[0]]}, expected less than {LATEST:g} s')
         last = numbers[0]
         yield numbers
+
+
+def _check_times(path: Path, t: np.ndarray, column: str, is_stated: bool) -> None:
+    """Raise LogError for times (m,) that look like another unit, unless theirs is stated, or that no clock has."""
+    rate = 1.0 / float(np.median(np.diff(t)))
+    if rate < SLOWEST and not is_stated:
+        unit = next(unit for unit, least in LIKELY_UNITS.items() if rate >= least)
+        raise LogError(
+            f'{path}: the log has {rate:.3g} samples a second: is {column} in {unit}? State {TIME_UNIT}={unit} '
+            f'(--columns {TIME_UNIT}={unit}), or {TIME_UNIT}=s where it is in s'
+        )
+    if (latest := float(np.abs(t).max())) >= LATEST:
+        raise LogError(f'{path}: {column} is {latest:.3g}, expected less than {LATEST:g} s')

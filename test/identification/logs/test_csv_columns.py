@@ -69,6 +69,21 @@ def test_columns_of_other_tools_are_read_by_templates(tmp_path, header, kind, wo
     assert log.effort == 'torque'
 
 
+@pytest.mark.parametrize(('unit', 'factor'), [('ms', 1e3), ('us', 1e6), ('ns', 1e9)])
+def test_times_in_another_unit_are_refused_with_what_to_state(tmp_path, unit, factor):
+    header = ['t_s', 'q1_rad', 'q2_rad', 'tau1_Nm', 'tau2_Nm']
+    path = of_tool(tmp_path, header, np.hstack([factor * (TIMES + 1.7e9), Q, TAU]))  # since 1970
+    with pytest.raises(LogError, match=rf'samples a second: is t_s in {unit}\? State time_unit={unit} '):
+        Log.from_csv(path, 2)
+    read = Log.from_csv(path, 2, columns={'time_unit': unit})
+    np.testing.assert_allclose(read.t, TIMES[4:-4, 0] - TIMES[4, 0] + 0.04, rtol=0.0, atol=1e-6)
+
+
+def test_times_of_a_slow_log_are_read_where_their_unit_is_stated(tmp_path):
+    path = of_tool(tmp_path, ['t_s', 'q1_rad', 'q2_rad', 'tau1_Nm', 'tau2_Nm'], np.hstack([100.0 * TIMES, Q, TAU]))
+    assert np.diff(Log.from_csv(path, 2, columns={'time_unit': 's'}).t) == pytest.approx(1.0)
+
+
 def test_a_stated_effort_may_be_a_current_in_ampere(tmp_path):
     path = of_tool(tmp_path, ['t_s', 'q1_rad', 'q2_rad', 'amp_0', 'amp_1'], np.hstack([TIMES, Q, TAU]))
     log = Log.from_csv(path, 2, 'current', columns={'effort': 'amp_{index}'})

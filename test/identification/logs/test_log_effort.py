@@ -71,7 +71,7 @@ def test_replay_takes_the_meaning_of_a_bag_and_refuses_it_for_a_csv(tmp_path, mo
     with pytest.raises(SystemExit, match=r'effort: current: joint .* no torque constant is known'):
         replay.main([str(tmp_path / 'arm.urdf'), str(folder), '--effort', 'current', '--output', str(tmp_path / 'out')])
     columns = [f'{kind}{k}_{unit}' for kind, unit in replay_columns() for k in range(1, 7)]
-    table = np.column_stack([np.arange(30.0), np.zeros((30, 24))]).tolist()
+    table = np.column_stack([0.01 * np.arange(30), np.zeros((30, 24))]).tolist()
     csv = tmp_path / 'log.csv'
     csv.write_text('\n'.join([','.join(['t_s', *columns]), *(','.join(map(str, row)) for row in table)]))
     with pytest.raises(SystemExit, match='--effort: a CSV file has motor currents'):
