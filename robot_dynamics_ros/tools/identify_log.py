@@ -154,6 +154,11 @@ def _check_meaning(
     meaning may fit by chance.
     """
     fits, sentence = log.effort_at_rest(robot)
+    if fits is None:
+        sentence += (
+            f': unchecked, efforts count as {log.effort} (--effort). A rest of 0.5 s in the log, where gravity loads a '
+            'joint, checks them'
+        )
     say(f'effort at rest: {sentence}')
     if fits is not False or stated or log.effort == 'current':
         return

@@ -112,7 +112,7 @@ class MeasuredEffort:
             Largest gravity torque of any joint in any position, N m (N).
         """
         if not rests:
-            return Verdict(None, 'the arm has not been at rest yet')
+            return Verdict(None, 'the arm has not stood still for 0.5 s')
         gravity, friction, effort = (np.array(column) for column in zip(*rests, strict=True))
         tolerance = friction + SHARE * np.abs(gravity)
         counts = (np.abs(gravity) >= FRICTION_RATIO * friction) & (np.abs(gravity) > FLOOR * largest)

@@ -49,7 +49,7 @@ def test_a_wrong_statement_is_named(meaning):
 
 def test_a_log_in_which_the_arm_never_stands_says_nothing():
     log = Log(TIMES, Q, QD, QD, GRAVITY)[110:]
-    assert log.effort_at_rest(ROBOT) == (None, 'the arm has not been at rest yet')
+    assert log.effort_at_rest(ROBOT) == (None, 'the arm has not stood still for 0.5 s')
 
 
 def test_replay_takes_the_meaning_of_a_bag_and_refuses_it_for_a_csv(tmp_path, monkeypatch, capsys):
