@@ -29,6 +29,8 @@ SMOOTHING = np.array([1.0, 4.0, 6.0, 4.0, 1.0]) / 16.0
 """Symmetric filter, which delays nothing and leaves little noise that interpolation would remove."""
 BLOCK = 1.0
 """Length of a block that is held out, s; every fifth belongs to the same fold."""
+LEAST_DELAY = 1e-3
+"""Delay from which on it is a finding, and the command corrects it, s."""
 FOLDS, AGREE = 5, 3
 """Blocks of time that judge a delay, each by the parameters of the others; how many of them have to agree."""
 ROUNDS = 3

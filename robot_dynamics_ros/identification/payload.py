@@ -9,7 +9,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.friction_terms import FrictionColumns
 from robot_dynamics_ros.identification.logs.log import Log
-from robot_dynamics_ros.identification.logs.log_findings import unit_findings
+from robot_dynamics_ros.identification.logs.log_findings import signal_findings, unit_findings
 from robot_dynamics_ros.identification.logs.signals import correlation_times
 from robot_dynamics_ros.identification.regression import Prior, Regression, sum_of
 from robot_dynamics_ros.model.inertial_parameters import central_parameters, ten_parameters
@@ -84,6 +84,7 @@ def identify_payload(robot: Robot, log: Log, constants_deviation: float = 0.03) 
     Returns
     -------
     PayloadIdentification
+        Its findings name signals that need ``Log.low_pass`` and a delay that ``Log.without_delay`` removes, too.
 
     Raises
     ------
@@ -132,6 +133,7 @@ def identify_payload(robot: Robot, log: Log, constants_deviation: float = 0.03) 
     of_com = np.maximum(fit.deviations_of(slope), np.linalg.norm(jackknife @ slope.T, axis=0))
     why = f'its mass of {mass:.3g} kg has a standard deviation of {deviation[0]:.3g} kg'
     findings = [Finding('warning', 'payload', why)] if mass < 3.0 * deviation[0] else []
+    findings += signal_findings(robot, log, measured, measured - error)
     findings += unit_findings('measured', measured, bare, f'{robot.name} without payload')
     findings += _scale_findings(robot.joint_names, scale, of_scale)
     rms, payload = np.sqrt((error**2).mean(axis=0)), Payload(mass, com, 0.5 * (inertia + inertia.T))

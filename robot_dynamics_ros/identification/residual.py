@@ -17,8 +17,10 @@ from robot_dynamics_ros.control.joints.standstill import SPEED
 from robot_dynamics_ros.control.terms.residual_torque import write_features
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.logs.log import Log
+from robot_dynamics_ros.identification.logs.log_findings import signal_findings
 from robot_dynamics_ros.identification.prediction import predicted_torque
 from robot_dynamics_ros.identification.regression import Regression
+from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.model.residual import FEATURES, ResidualModel
 from robot_dynamics_ros.robot import Robot
 
@@ -39,6 +41,7 @@ class ResidualFit(NamedTuple):
     pays: np.ndarray  # (n,) bool  joints with a residual
     before: np.ndarray  # (n,) N m, N  RMS without the residual, of samples where the joint moves
     after: np.ndarray  # (n,) N m, N   RMS with the residual of the other parts, where it pays or not
+    findings: tuple[Finding, ...]  # on signals without a filter, and on a delay, which a residual would learn
 
 
 def fit_residual(robot: Robot, log: Log, blocks: int = 6) -> ResidualFit:
@@ -62,8 +65,8 @@ def fit_residual(robot: Robot, log: Log, blocks: int = 6) -> ResidualFit:
     Raises
     ------
     ArgumentError
-        Where it pays on no joint, with the RMS of each; for joints of several degrees of freedom, and for a log of
-        other joints or without motion.
+        Where it pays on no joint, with the RMS of each and the findings; for joints of several degrees of freedom, and
+        for a log of other joints or without motion.
     """
     if robot.nq != robot.nv:
         raise ArgumentError('robot: expected joints of one degree of freedom')
@@ -88,16 +91,18 @@ def fit_residual(robot: Robot, log: Log, blocks: int = 6) -> ResidualFit:
     before, after = (np.sqrt(np.sum(it, axis=0) / counts.sum(axis=0)) for it in (squares, held_out))
     is_residual = before < LARGEST_SHARE * np.ma.array(measured, mask=~used).std(axis=0).filled(0.0)
     pays = is_residual & (after < (1.0 - PAYS) * before) & ((held_out < squares).sum(axis=0) >= blocks - 1)
+    findings = tuple(signal_findings(robot, log, measured, measured - left))
     if not pays.any():
         figures = zip(robot.joint_names, before, after, strict=True)
         raise ArgumentError(
             'residual: it does not pay on the parts held out, or the model leaves too much; RMS in N m (N): '
             + ', '.join(f'{name} {a:.3g} to {b:.3g}' for name, a, b in figures)
+            + ''.join(f'; {it.where}: {it.message}' for it in findings)
         )
     weights = _weights(sums, counts) / size * pays[:, None]
     largest = np.abs((features * weights).sum(axis=2)).max(axis=0)
     model = ResidualModel(robot.digest, tuple(robot.joint_names), ratio, fastest, largest, weights)
-    return ResidualFit(model, pays, before, after)
+    return ResidualFit(model, pays, before, after, findings)
 
 
 def _features(ratio, fastest, log: Log) -> np.ndarray:

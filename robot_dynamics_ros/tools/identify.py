@@ -30,8 +30,6 @@ PACKAGES = ('plotly', 'rosbags', 'scipy')
 METHODS = ('consistent', 'wls', 'ols')
 SETTINGS = ('method', 'friction', 'weight', 'constants_deviation')
 """Options that are arguments of ``identify``."""
-DELAY = 1e-3
-"""Delay of efforts from which on it is corrected, s."""
 _BEGAN = time.monotonic()
 
 
@@ -197,10 +195,10 @@ def _by_motion(robot: Robot, settings: dict, log: 'Log', other: 'Log | None' = N
 
 def _without_delay(robot: Robot, log: 'Log', other: 'Log | None' = None) -> tuple['Log', 'Log | None']:
     """Return logs without the delay of the efforts in the first one, where it counts."""
-    from robot_dynamics_ros.identification import delay_of_torques  # noqa: PLC0415  (needs SciPy)
+    from robot_dynamics_ros.identification.delay import LEAST_DELAY, delay_of_torques  # noqa: PLC0415  (needs SciPy)
 
     delay = delay_of_torques(robot, log)
-    if abs(delay) < DELAY:
+    if abs(delay) < LEAST_DELAY:
         return log, other
     say(f'efforts {"lag" if delay > 0.0 else "lead"} the motion by {1e3 * abs(delay):.1f} ms; shifting them')
     return log.without_delay(delay), other and other.without_delay(delay)

@@ -77,7 +77,7 @@ def test_identify_says_that_torques_are_late_and_finds_rotors_without_the_delay(
     log = logs.log(SMOOTH, 5, delay=0.02)
     found = identify(SMOOTH, log)
     (finding,) = (it for it in found.findings if 'lag the motion' in it.message)
-    assert 'torques lag the motion by 20 ms: identify from log.without_delay(0.0' in finding.message
+    assert 'torques lag the motion by 19.7 ms: identify from log.without_delay(0.0197)' in finding.message
     again = identify(SMOOTH, log.without_delay(delay_of_torques(SMOOTH, log)))
     assert not any('the motion by' in it.message for it in again.findings)
     rotors = np.array(logs.ROTORS)

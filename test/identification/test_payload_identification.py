@@ -61,6 +61,18 @@ def test_friction_that_grows_with_the_torque_is_that_of_the_arm_with_payload():
     assert found.payload.mass == pytest.approx(3.0, rel=0.003)
 
 
+def test_a_delay_and_accelerations_without_a_filter_are_findings():
+    good, noise = log(), 5.0 * np.random.default_rng(3).normal(size=(COUNT, N))
+    (finding,) = (it for it in identify_payload(ROBOT, good.without_delay(-0.01)).findings if it.where == 'log')
+    assert finding.message.startswith('torques lag the motion by ')
+    short = replace(log(noise=1e-3)[:100], t=1e-3 * np.arange(100))  # shorter than a delay may be
+    assert identify_payload(ROBOT, short).payload.mass == pytest.approx(3.0, rel=0.05)
+    findings = identify_payload(ROBOT, replace(good, qdd=good.qdd + noise)).findings
+    (finding,) = (it for it in findings if 'noise' in it.message)  # one of all joints
+    assert finding.where == 'joints ' + ', '.join(map(repr, ROBOT.joint_names))
+    assert finding.message.endswith(': low-pass the log')
+
+
 @pytest.mark.parametrize('effort', ['current', 'torque_without_gravity'])
 def test_efforts_are_what_the_log_says(effort):
     found, expected = (identify_payload(ROBOT, it, constants_deviation=0.0) for it in (log(effort=effort), log()))

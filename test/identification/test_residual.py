@@ -1,5 +1,7 @@
 """Residual learning pays where there is something to learn, refuses itself elsewhere, and is bounded."""
 
+from dataclasses import replace
+
 from support.logs.logs import DATA
 from support.robots.small_robots import AUBO, one
 
@@ -29,7 +31,7 @@ def simulated(cogging, noise=0.3, seed=0, samples=1500):
 @pytest.mark.compiled
 def test_what_is_there_is_learnt_and_what_is_noise_is_not():
     found = fit_residual(AUBO, simulated(1.0))
-    assert found.pays.tolist() == [False] * 4 + [True, False]
+    assert found.pays.tolist() == [False] * 4 + [True, False] and found.findings == ()
     # noise of 0.3 N m and a sine of 1 N m; of the sine, a tenth of the noise's power in weights may be left
     assert abs(found.before[4] - np.hypot(0.3, np.sqrt(0.5))) < 0.04 and abs(found.after[4] - 0.3) < 0.03
     weights = found.model.weights[4]
@@ -45,6 +47,16 @@ def test_what_is_there_is_learnt_and_what_is_noise_is_not():
     model = AUBO.inverse_dynamics(other.q, other.qd, other.qdd)
     left = other.tau - model - AUBO.friction_torque(other.qd, model)
     assert np.sqrt(np.mean((left - torque)[:, 4] ** 2)) < 0.6 * np.sqrt(np.mean(left[:, 4] ** 2))
+
+
+@pytest.mark.compiled
+def test_accelerations_without_a_filter_are_a_finding_of_the_result_and_of_the_refusal():
+    noise = 5.0 * np.random.default_rng(3).normal(size=(1500, 6)) * [0, 0, 0, 0, 0, 1]
+    learnt, refused = (replace(it, qdd=it.qdd + noise) for it in (simulated(1.0), simulated(0.0)))
+    (finding,) = fit_residual(AUBO, learnt).findings
+    assert finding.where == "joint 'wrist3_joint'" and finding.message.endswith(': low-pass the log')
+    with pytest.raises(ArgumentError, match=f'does not pay.*; {finding.where}: {finding.message}$'):
+        fit_residual(AUBO, refused)
 
 
 @pytest.mark.compiled

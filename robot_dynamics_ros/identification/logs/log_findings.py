@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from robot_dynamics_ros.identification.delay import delay_of_torques
+from robot_dynamics_ros.identification.delay import LEAST_DELAY, delay_of_torques
 from robot_dynamics_ros.identification.logs.log import Log
 from robot_dynamics_ros.identification.logs.motion_plausibility import acceleration_findings, velocity_findings
-from robot_dynamics_ros.identification.logs.signals import moving
+from robot_dynamics_ros.identification.logs.signals import LARGEST_DELAY, estimate_delay, moving
 from robot_dynamics_ros.identification.prediction import Validation
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.robot import Robot
@@ -20,8 +20,6 @@ SMALL_MOTION = 0.3
 """Least range of positions of an excited joint, rad (m)."""
 SLOW_SHARE = 0.5
 """Least share of samples at which an excited joint is in motion."""
-DELAY = 0.002
-"""Largest delay of the torques without a finding, s."""
 DRIFT = 0.15
 """Largest change of friction between the halves of a log without a finding, as a share of it."""
 COUNTS = 0.2
@@ -38,9 +36,11 @@ SHARES = 0.4, 2.5
 
 def log_findings(robot: Robot, known: Robot, log: Log, shown: Validation) -> Iterator[Finding]:
     """Yield what makes the result doubtful: a log, the ``validation`` of the robot found, gravity unlike ``known``."""
-    yield from velocity_findings(robot, log)
-    yield from acceleration_findings(robot, log)
-    for text in (*_of_time(log), *_of_delay(robot, log)):
+    of_accelerations = acceleration_findings(robot, log)
+    yield from (*velocity_findings(robot, log), *of_accelerations)
+    if not of_accelerations:  # by noise, or wrong ones, no delay is known
+        yield from _of_delay(delay_of_torques(robot, log))
+    for text in _of_time(log):
         yield Finding('warning', 'log', text)
     yield from unit_findings('gravity', robot.gravity_torque(log.q), known.gravity_torque(log.q), known.name)
     verdict = log.effort_at_rest(robot)
@@ -49,6 +49,14 @@ def log_findings(robot: Robot, known: Robot, log: Log, shown: Validation) -> Ite
     friction = shown.predicted - robot.inverse_dynamics(log.q, log.qd, log.qdd)
     for j, name in enumerate(robot.joint_names):
         yield from (Finding('warning', f'joint {name!r}', text) for text in _of_joint(log, shown, friction, j))
+
+
+def signal_findings(robot: Robot, log: Log, measured: np.ndarray, predicted: np.ndarray) -> Iterator[Finding]:
+    """Yield that a log needs ``Log.low_pass`` or ``Log.without_delay``, by torques (m, n) of a model that fits it."""
+    yield from velocity_findings(robot, log)
+    yield from acceleration_findings(robot, log)
+    largest = min(LARGEST_DELAY, (log.t[-1] - log.t[0]) / 5.0)
+    yield from _of_delay(estimate_delay(log.t, measured, predicted, largest))
 
 
 def unit_findings(what: str, found: np.ndarray, expected: np.ndarray, of: str) -> Iterator[Finding]:
@@ -78,12 +86,11 @@ def _of_time(log: Log) -> Iterator[str]:
         yield f'the arm stands still for {longest:.1f} s: friction there is unknown, left out'
 
 
-def _of_delay(robot: Robot, log: Log) -> Iterator[str]:
-    """Yield that torques lag or lead the motion; a part of the delay is hidden in the parameters found."""
-    delay = delay_of_torques(robot, log)
-    if abs(delay) > DELAY:
-        text = f'torques {"lag" if delay > 0.0 else "lead"} the motion by {abs(delay) * 1e3:.0f} ms'
-        yield f'{text}: identify from log.without_delay({delay:.4f}) and look again'
+def _of_delay(delay: float) -> Iterator[Finding]:
+    """Yield that torques lag or lead the motion by a ``delay`` (s); a part of it is hidden in the parameters found."""
+    if abs(delay) >= LEAST_DELAY:
+        text = f'torques {"lag" if delay > 0.0 else "lead"} the motion by {abs(delay) * 1e3:.1f} ms'
+        yield Finding('warning', 'log', f'{text}: identify from log.without_delay({delay:.4f}) and look again')
 
 
 def _of_joint(log: Log, shown: Validation, friction: np.ndarray, j: int) -> Iterator[str]:

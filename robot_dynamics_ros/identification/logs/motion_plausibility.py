@@ -5,7 +5,7 @@ encoder. A ratio of the two says which unit, sign or time scale is wrong; a bett
 column says that the order is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -111,7 +111,7 @@ def _of_derivative(
     found = list(
         _mismatches(robot.joint_names, what, of, changes, np.flatnonzero(counts), _noise_shares(t, rate) > NOISE)
     )
-    yield from found
+    yield from _of_several_joints(found)
     if of == 'position' and not found:
         yield from _too_fast(robot, changes)
 
@@ -151,6 +151,17 @@ def _mismatches(names, what: str, of: str, changes: Changes, joints, noisy: np.n
         elif abs(lag := changes.lag(j)) > LAG:
             late = 'late: by a filter or a difference of the driver' if lag > 0.0 else 'early'
             yield Finding('warning', where, f'its {what} is {1e3 * abs(lag):.0f} ms {late}')
+
+
+def _of_several_joints(found: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield findings on single joints, those that say the same of several joints as one that names them."""
+    for severity, message in dict.fromkeys((it.severity, it.message) for it in found):
+        where = [it.where for it in found if (it.severity, it.message) == (severity, message)]
+        if len(where) == 1:
+            yield Finding(severity, where[0], message)
+        else:
+            names = ', '.join(it.removeprefix('joint ') for it in where)
+            yield Finding(severity, f'joints {names}', message.replace('its ', 'their '))
 
 
 def _scaled(what: str, of: str, factor: float, is_common: bool) -> str:

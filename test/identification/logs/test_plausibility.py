@@ -76,6 +76,7 @@ def slower(log):
 
 DEGREES = 180.0 / np.pi
 VELOCITIES, FIRST, FIFTH = 'velocities are ', "joint 'shoulder_joint'", "joint 'wrist2_joint'"
+ALL = 'joints ' + ', '.join(map(repr, NAMES))
 MOTION_FAULTS = {
     'velocities in deg/s': (scaled('qd', DEGREES), 'log', '57.3 times .*positions: the velocity is in degrees'),
     'velocity in deg/s': (scaled('qd', one(4, DEGREES)), FIFTH, '57.3 times .* position: the velocity is in degrees'),
@@ -87,13 +88,13 @@ MOTION_FAULTS = {
     'reversed in deg/s': (scaled('qd', one(0, -DEGREES)), FIRST, '-57.3 times .* degrees, and one .* the other sign'),
     'velocities doubled': (scaled('qd', 2.0), 'log', '2 times .*: times or one of the two has another scale'),
     'velocity halved': (scaled('qd', one(4, 0.5)), FIFTH, '0.5 times .*: one of the two has another scale'),
-    'no velocities': (scaled('qd', 0.0), FIRST, 'velocity is 0 in all samples, while its position changes'),
+    'no velocities': (scaled('qd', 0.0), ALL, 'velocity is 0 in all samples, while their position changes'),
     'no velocity': (scaled('qd', one(4, 0.0)), FIFTH, 'velocity is 0 in all samples, while its position changes'),
     'velocities of two joints swapped': (swapped('qd', 0, 4), FIRST, "that of 'wrist2_joint' does: the order"),
     'positions of two joints swapped': (swapped('q', 0, 4), FIFTH, "that of 'shoulder_joint' does: the order"),
-    'velocities of another time': (late('qd', 1.3), FIRST, 'velocity does not belong to its position'),
-    'velocities late': (late('qd', 0.03), FIRST, 'velocity is 30 ms late'),
-    'positions late': (late('q', 0.03), FIRST, 'velocity is 30 ms early'),
+    'velocities of another time': (late('qd', 1.3), "joint 'wrist3_joint'", 'velocity does not belong to its position'),
+    'velocities late': (late('qd', 0.03), ALL, 'velocity is 30 ms late'),
+    'positions late': (late('q', 0.03), ALL, 'velocity is 30 ms early'),
     'half the time scale': (times(0.5), 'log', '0.5 times .*: times or one of the two has another scale'),
     'times in ms': (times(1e3), 'log', '1e.03 times .*the velocity is in thousandths'),
     'times in bursts': (in_bursts, 'log', 'times come in bursts, as those of reception do'),
@@ -101,9 +102,9 @@ MOTION_FAULTS = {
     'positions in degrees': (scaled('q', one(4, DEGREES)), FIFTH, '0.0175 times .* the position is in degrees'),
     'accelerations in deg/s2': (scaled('qdd', DEGREES), 'log', 'accelerations are 57.3 times .* velocities'),
     'acceleration reversed': (scaled('qdd', one(4, -1.0)), FIFTH, 'acceleration is -1 times'),
-    'no accelerations': (scaled('qdd', 0.0), FIRST, 'acceleration is 0 in all samples'),
+    'no accelerations': (scaled('qdd', 0.0), ALL, 'acceleration is 0 in all samples'),
     'accelerations swapped': (swapped('qdd', 0, 4), FIRST, "acceleration .* that of 'wrist2_joint' does: the order"),
-    'differences without a filter': (plain_differences, FIFTH, 'acceleration is noise for the most part'),
+    'differences without a filter': (plain_differences, ALL, 'acceleration is noise for the most part'),
 }
 EFFORT_FAULTS = {
     'efforts reversed': (scaled('tau', -1.0), FIRST, 'its effort is reversed: .* R2 0.0., and with .* sign to (0.9|1)'),
