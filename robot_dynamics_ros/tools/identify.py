@@ -60,7 +60,7 @@ def parser() -> argparse.ArgumentParser:
         nargs=2,
         metavar='RESULT',
         help='folders of two results, which are compared in place of an identification: parameters that differ, and '
-        'torque errors on the log',
+        'torque errors on a log, which has to be stated, too: ROBOT LOG --compare RESULT RESULT',
     )
     parser.add_argument(
         '--gravity',
