@@ -295,9 +295,10 @@ class Log:
         """Return the log with positions, velocities and efforts low-passed by ``signals.zero_phase``.
 
         One linear filter leaves the equation of motion valid, as far as its coefficients hardly change within a period
-        of the cut-off frequency. Accelerations are the derivatives of the low-passed velocities; temperatures stay as
-        they are. The filter treats each segment between gaps on its own. Within 2.5 periods of its ends what a filter
-        computes is no measurement: these samples are cut.
+        of the cut-off frequency. It rounds the step of Coulomb friction where a joint reverses: too low a cut-off
+        frequency makes an identified one too large. Accelerations are the derivatives of the low-passed velocities;
+        temperatures stay as they are. The filter treats each segment between gaps on its own. Within 2.5 periods of its
+        ends what a filter computes is no measurement: these samples are cut.
 
         Parameters
         ----------
