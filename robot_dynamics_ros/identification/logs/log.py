@@ -328,7 +328,7 @@ class Log:
         return Log.joined([_low_passed(part, cutoff, ends) for part in itertools.compress(parts, are_long)])
 
     def without_delay(self, delay: float) -> 'Log':
-        """Return the log with efforts measured ``delay`` s later, which ``estimate_delay`` finds; ends are cut."""
+        """Return the log with efforts measured ``delay`` s later, which ``delay_of_torques`` finds; ends are cut."""
         parts = []
         for part in self.segments():
             times = part.t + delay
