@@ -20,6 +20,7 @@ def main() -> None:
     """Write the files and print their paths; on an error exit with 1 and the reason."""
     parser = argparse.ArgumentParser(prog='robot_dynamics_export_c', description=__doc__)
     add_robot_options(parser)
+    add_lock_option(parser)
     parser.add_argument('folder', type=Path, help='folder of the files; it is created if it does not exist')
     parser.add_argument(
         '--program',
@@ -48,8 +49,8 @@ def exported(options) -> list[Path]:
     """Write the files that the options describe, and return their paths."""
     if not options.driven:
         programs = [program(text) for text in options.program] if options.program else PROGRAMS
-        return robot_of(options).export_c(options.folder, programs)
-    robot = in_driven_joints(robot_of(options, 'couple'))
+        return robot_of(options, locked=locked_of(options)).export_c(options.folder, programs)
+    robot = driven_robot_of(options)
     if not isinstance(robot, DrivenRobot):
         raise ArgumentError(f'--driven: no joint of {robot.name} follows another one or has a spring; leave it out')
     return write_driven_c(robot, options.folder)
@@ -124,6 +125,11 @@ def robot_of(options, mimic: str = 'ignore', locked: Mapping[str, float] | None 
     if locked:
         robot = robot.with_locked_joints(locked)
     return robot.chain(options.base_link, options.tip_link, options.gravity)
+
+
+def driven_robot_of(options) -> Robot | DrivenRobot:
+    """Return the robot that the options describe in its driven joints, locked joints and what mimics them left out."""
+    return in_driven_joints(robot_of(options, 'couple', locked_of(options)))
 
 
 def program(text: str) -> Program:

@@ -8,7 +8,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
 from robot_dynamics_ros.codegen.c.library import library_source
 from robot_dynamics_ros.control.arm.driven_code import driven_library, write_driven_c
-from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.laws.gain_limits import check_stated
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import IMPEDANCE
 from robot_dynamics_ros.control.laws.impedance.frame_law_code import impedance_code, operational_space_code
@@ -25,7 +25,7 @@ from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.export.c_export import check_replaceable, write_files
 from robot_dynamics_ros.robot.export.c_library_export import controller_library
 from robot_dynamics_ros.tools.controller_package import ControllerPackage, checked_name
-from robot_dynamics_ros.tools.export_c import add_lock_option, add_robot_options, locked_of, robot_of
+from robot_dynamics_ros.tools.export_c import add_lock_option, add_robot_options, driven_robot_of
 
 LARGEST_RATE = 100_000
 LAWS = IMPEDANCE, OPERATIONAL_SPACE
@@ -61,7 +61,7 @@ def write_package(options) -> list[Path]:
     DynamicsError, before anything is written: for a robot that no controller can command, a wrong option, and a file
     that is not of an earlier export.
     """
-    robot = commanded_robot(options)
+    robot = driven_robot_of(options)
     # a robot that no controller can command is refused before its gains are judged
     library = driven_library(robot) if isinstance(robot, DrivenRobot) else controller_library(robot)
     preset = options.preset or ''
@@ -151,11 +151,6 @@ def _check_arm(options, stated: StatedParameters) -> None:
     for name, (value, how) in of_options.items():
         if stated.is_stated(name) and str(stated.value(name)).replace(' ', '') != str(value).replace(' ', ''):
             raise ArgumentError(f'{name}: {how}, where it is {value!r}; the file says {stated.value(name)!r}')
-
-
-def commanded_robot(options) -> Robot | DrivenRobot:
-    """Return the robot that the options describe, with locked joints and what mimics them, in its driven joints."""
-    return in_driven_joints(robot_of(options, 'couple', locked_of(options)))
 
 
 if __name__ == '__main__':

@@ -6,6 +6,7 @@ import sys
 
 import yaml
 
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.laws.gain_limits import LIMIT, counted_period, propose_gains
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import IMPEDANCE
 from robot_dynamics_ros.control.laws.impedance.impedance_limits import largest_stiffness
@@ -17,7 +18,7 @@ from robot_dynamics_ros.control.laws.impedance.impedance_proposal import (
 )
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of
+from robot_dynamics_ros.tools.export_c import add_lock_option, add_robot_options, driven_robot_of
 
 WIDTHS = 10, 11, 11, 10
 COLUMNS = f'{"":24}{"inertia":>10}{"bandwidth":>11}{"stiffness":>11}{"damping":>10}'
@@ -28,6 +29,7 @@ def main() -> None:
     """Print a table and a parameter file; on an error exit with 1 and the reason."""
     parser = argparse.ArgumentParser(prog='robot_dynamics_propose_gains', description=__doc__)
     add_robot_options(parser)
+    add_lock_option(parser)
     parser.add_argument('--rate', type=float, required=True, help='rate of joint_states, Hz')
     parser.add_argument(
         '--bandwidth', type=float, default=10.0, help='of the position control or posture, rad/s (default: 10)'
@@ -40,7 +42,7 @@ def main() -> None:
     )
     options = parser.parse_args()
     try:
-        robot = robot_of(options)
+        robot = driven_robot_of(options)
         late = f', {options.delay:g} s late' if options.delay else ''
         title = f'# {robot.name} at {options.rate:g} Hz{late}'
         print_proposal = print_gains if options.impedance_frame is None else print_impedance
@@ -49,7 +51,7 @@ def main() -> None:
         sys.exit(f'{parser.prog}: {error}')
 
 
-def print_gains(title: str, robot: Robot, options) -> None:
+def print_gains(title: str, robot: Robot | DrivenRobot, options) -> None:
     """Print gains of the joints as a table and as parameters."""
     period = counted_period(1.0 / options.rate, options.delay)
     proposed = propose_gains(robot, options.rate, options.bandwidth, options.delay)
@@ -60,6 +62,7 @@ def print_gains(title: str, robot: Robot, options) -> None:
         robot.joint_names, proposed.inertia, proposed.bandwidth, proposed.stiffness, proposed.damping, strict=True
     ):
         print(f'# {name:24}' + ''.join(f'{value:>{width}.4g}' for value, width in zip(values, WIDTHS, strict=True)))
+    print_without_rotors(robot, 'gains')
     print(f'# largest damping times period over inertia: {proposed.eigenvalue:.2g}; unstable from {LIMIT:g} on')
     slowed = [name for name, w in zip(robot.joint_names, proposed.bandwidth, strict=True) if w < options.bandwidth]
     if slowed:
@@ -75,7 +78,7 @@ def print_gains(title: str, robot: Robot, options) -> None:
         print(f'    torque_delay: {options.delay!r}')
 
 
-def print_impedance(title: str, robot: Robot, options) -> None:
+def print_impedance(title: str, robot: Robot | DrivenRobot, options) -> None:
     """Print a Cartesian impedance as parameters."""
     frame = options.impedance_frame
     proposed = propose_impedance(robot, frame, options.rate, options.bandwidth, options.delay)
@@ -86,8 +89,19 @@ def print_impedance(title: str, robot: Robot, options) -> None:
         f'# {frame} by {IMPEDANCE} with damping_ratio {DAMPING_RATIO:g}: stable below {translation:.3g} N/m and '
         f'{rotation:.3g} N m/rad\n# proposed: a quarter of that, but no more than {SOFT:g} N/m'
     )
+    print_without_rotors(robot, 'limits')
     text = {'/**/torque_controller': {'ros__parameters': parameters}}
     print(yaml.safe_dump(text, sort_keys=False, default_flow_style=None, width=math.inf), end='')
+
+
+def print_without_rotors(robot: Robot | DrivenRobot, judged: str) -> None:
+    """Print which joints have no rotor inertia, by which what is ``judged`` is too low."""
+    names = [name for name, inertia in zip(robot.joint_names, robot.rotor_inertia, strict=True) if not inertia]
+    if names:
+        print(
+            f'# no rotor inertia is known for {", ".join(names)}: state it (--actuators) or identify it; '
+            f'these {judged} are those of the links alone'
+        )
 
 
 def decimal(value: float) -> str:

@@ -3,6 +3,7 @@
 import sys
 
 from support.robots.cut_four_bar import cut_four_bar
+from support.robots.gripper import FINGER, arm_with_gripper
 from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED
 
 import pytest
@@ -60,6 +61,13 @@ def test_programs_and_a_part_of_the_robot(command, tmp_path):
     assert '{1.5, 0.0, -9.0}' in (tmp_path / 'aubo_i5_dynamics.c').read_text()
     assert functions(tmp_path) == ['mass_matrix', 'link_pose_ee_link', 'jacobian_ee_link_local']
     assert 'AUBO_I5_NV = 4,' in (tmp_path / 'aubo_i5_dynamics.h').read_text()
+
+
+def test_a_locked_leader_locks_its_followers(command, tmp_path):
+    path = tmp_path / 'arm.urdf'
+    path.write_text(arm_with_gripper(), encoding='utf-8')
+    command(path, tmp_path, '--program', 'gravity_torque', '--lock', f'{FINGER}:0.02')
+    assert 'AUBO_I5_NV = 6,' in (tmp_path / 'aubo_i5_dynamics.h').read_text()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 from support.matrices import matrix
 from support.nodes import graph  # noqa: F401  (sets the domain)
 from support.robots.example_robots import example_urdfs
+from support.robots.gripper import FINGER, arm_with_gripper
 from support.robots.small_robots import seven_joints
 
 import numpy as np
@@ -15,11 +16,14 @@ import rclpy
 import yaml
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.control.laws import gain_limits
 from robot_dynamics_ros.control.laws.gain_limits import propose_gains as proposal
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import Impedance
 from robot_dynamics_ros.control.laws.impedance.impedance_limits import ImpedanceLimit
 from robot_dynamics_ros.nodes.executables.torque_controller import TorqueController
+from robot_dynamics_ros.nodes.lifecycle.robot_loader import load_robot
 from robot_dynamics_ros.tools import propose_gains
+from robot_dynamics_ros.tools.check_model import StandIn
 
 pytestmark = pytest.mark.compiled  # long without
 PAGE = Path(__file__).parents[2].joinpath('doc', 'how_to', 'gains.md').read_text(encoding='utf-8')
@@ -46,6 +50,7 @@ def test_it_prints_a_parameter_file_with_gains(command):
     np.testing.assert_allclose(values['damping'], expected.damping, rtol=5e-3)
     assert {type(value) for value in values['stiffness'] + values['damping']} == {float}
     assert '# slower than asked, for the rate: ' in printed
+    assert '# no rotor inertia is known for upperArm_joint: ' in printed  # those of the others are
     assert 'slower' not in command('aubo_i5', '--rate', '1000', '--bandwidth', '5')
 
 
@@ -145,6 +150,36 @@ def test_the_node_accepts_the_impedance_that_it_prints(
         node.fall_silent()
         node.destroy_node()
         context.try_shutdown()
+
+
+PALLETIZER = str(Path(__file__).parents[2] / 'examples' / 'mechanisms' / 'palletizer.yaml')
+ARM_JOINTS = list(Robot.named('aubo_i5').joint_names)
+ACTUATED = ['column_joint', 'upper_arm_joint', 'lever_joint', 'tool_joint']
+
+
+@pytest.mark.parametrize(
+    ('description', 'locked', 'joint_names'),
+    [
+        (PALLETIZER, {}, ACTUATED),
+        ('arm_with_gripper.urdf', {}, [*ARM_JOINTS, FINGER]),
+        ('arm_with_gripper.urdf', {FINGER: 0.02}, ARM_JOINTS),
+    ],
+)
+def test_gains_are_those_of_the_driven_joints_of_the_node(
+    command, tmp_path, monkeypatch, description, locked, joint_names
+):
+    monkeypatch.setattr(gain_limits, 'SAMPLES', 64)
+    monkeypatch.setattr(gain_limits, 'MOST_EVALUATIONS', 256)
+    tmp_path.joinpath('arm_with_gripper.urdf').write_text(arm_with_gripper(), encoding='utf-8')
+    path = str(tmp_path / description)
+    entries = [f'{joint}:{position}' for joint, position in locked.items()]
+    printed = command(path, '--rate', '500', *(word for entry in entries for word in ('--lock', entry)))
+    assert f'# no rotor inertia is known for {", ".join(joint_names)}: state it' in printed
+    values = parameters_of(printed)
+    of_node = load_robot(StandIn('torque_controller', {'locked_joints': entries}), path)
+    assert list(of_node.joint_names) == joint_names
+    limit = gain_limits.SamplingLimit(of_node, values['stiffness'], values['damping'])
+    assert limit.fault(1.0 / 500.0) == ''
 
 
 def test_the_page_shows_the_impedance_that_it_prints(command):

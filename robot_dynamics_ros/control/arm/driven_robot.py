@@ -126,6 +126,10 @@ class DrivenRobot:
         """Return this robot with a payload on ``link``."""
         return DrivenRobot(self.robot.with_payload(payload, link), self.following)
 
+    def with_friction(self, **terms: ArrayLike) -> 'DrivenRobot':
+        """Return this robot with other friction ``terms`` of all its joints, as ``Robot.with_friction``."""
+        return DrivenRobot(self.robot.with_friction(**terms), self.following)
+
     def prepare(self, *quantities: str) -> None:
         """Look up the code of quantities of the tree of joints now, as ``Robot.prepare`` does."""
         self.robot.prepare(*quantities)
