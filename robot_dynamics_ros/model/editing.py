@@ -13,6 +13,7 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameErro
 from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.audit import audit_model, audited
 from robot_dynamics_ros.model.closed_loops.loop_editing import (
+    coupled_positions,
     with_loops_of_both,
     with_loops_of_locked,
     with_loops_of_part,
@@ -111,21 +112,23 @@ def with_locked_joints(model: Model, positions: Mapping) -> Model:
     """Return the model with joints locked at positions (rad, m) and their links merged into the parent links.
 
     A position is a number, or the coordinates of a joint that has several. The links' names stay as frames. The rotor
-    inertia and spin of a locked joint are dropped: they have an effect only when that joint moves. A joint
-    that is coupled to a locked one has a constant coupling. Raises UnknownNameError, ArgumentError for an invalid
-    position, and ModelError naming a loop that is open there or a coupling that does not determine the other joint.
+    inertia and spin of a locked joint are dropped: they have an effect only when that joint moves. A joint that is
+    coupled to a locked one is locked, too, where the coupling has it. Raises UnknownNameError, ArgumentError for an
+    invalid position, and ModelError naming a loop that is open there or a coupling that does not determine the other
+    joint.
     """
     if not isinstance(positions, Mapping):
         raise ArgumentError(f'positions: expected a mapping joint: position, got {untrusted_values.shown(positions)}')
     for joint in positions:
         if joint not in model.joint_names:
             raise UnknownNameError(f'no joint {joint!r}; {alternatives(joint, model.joint_names)}')
-    parts = [
-        _locked(part, positions[part.name]) if part.kind != 'fixed' and part.name in positions else part
-        for part in _parts(model)
-    ]
+    joints = {joint.name: joint for joint in model.joints}
+    fixed_joints = {name: _locked(joints[name], position) for name, position in positions.items()}
+    for name, position in coupled_positions(model.loops.couplings, positions).items():
+        fixed_joints[name] = _locked(joints[name], position)
+    parts = [part if part.kind == 'fixed' else fixed_joints.get(part.name, part) for part in _parts(model)]
     locked = merged(model.name, model.link_names[0], parts, model.arrays.I[0])
-    return _audited(with_loops_of_locked(model, locked, positions), _inherited(model))
+    return _audited(with_loops_of_locked(model, locked), _inherited(model))
 
 
 def with_attached(model: Model, other: Model, link: str, pose=None, prefix: str = '') -> Model:

@@ -93,8 +93,10 @@ def test_locked_joints_leave_the_motion_in_the_loops(seed):
     model, rng = row_of_links(seed, count=10), np.random.default_rng(seed)
     q, qd, tau = rng.uniform(-1.0, 1.0, (3, 10))
     held, tree = [2, 5, 6], robot_of(model)
-    free = np.setdiff1d(np.arange(10), held)
+    free = np.setdiff1d(np.arange(10), [*held, 0, 8])  # joints 1 and 9 are coupled to locked ones
     qd[held] = 0.0
+    q[0] = np.polynomial.polynomial.polyval(q[5], (0.1, -0.4, 0.3, 0.2, 0.5))
+    q[8], qd[[0, 8]] = (q[2] - 0.2) / 1.7, 0.0
     loops = [
         closed_at(tree, q, 'pin', 'wall', random_pose(rng), 'link_10', 'point'),
         # within one body once its joints are locked
@@ -104,7 +106,7 @@ def test_locked_joints_leave_the_motion_in_the_loops(seed):
         Coupling('joint_2', 'joint_4', (0.0, 0.3, -0.6)),
     ]
     locked = with_locked_joints(with_loops(model, loops, gain=6.0), {f'joint_{i + 1}': q[i] for i in held})
-    assert names(locked) == ['pin', 'joint_2', 'joint_1', 'joint_9'] and locked.loops.gain == 6.0
+    assert names(locked) == ['pin', 'joint_2'] and locked.loops.gain == 6.0
     welds = [closed_at(tree, q, f'lock {i}', f'link_{i}', np.eye(4), f'link_{i + 1}', 'weld') for i in held]
     full = robot_of(with_loops(model, [*loops, *welds], gain=6.0))
     qdd = full.forward_dynamics(q, qd, tau)
@@ -118,29 +120,34 @@ def coupling(joint, other, *polynomial) -> Coupling:
 
 
 AT = {'joint_1': 0.5}
-LOCKED = {  # couplings, positions of locked joints, couplings that are left
-    'the other joint': ([coupling(2, 1, 0.0, 2.0, 3.0)], AT, [coupling(2, None, 1.75)]),
-    'the joint': ([coupling(1, 2, 0.1, 2.0)], AT, [coupling(2, None, 0.2)]),
+LOCKED = {  # couplings, positions of locked joints, positions of those that they lock
+    'the other joint': ([coupling(2, 1, 0.0, 2.0, 3.0)], AT, {'joint_2': 1.75}),
+    'the joint': ([coupling(1, 2, 0.1, 2.0)], AT, {'joint_2': 0.2}),
     'a row': (
-        [coupling(3, 2, 1.0, 1.0), coupling(2, 1, 0.0, 2.0)], AT, [coupling(2, None, 1.0), coupling(3, None, 2.0)]
+        [coupling(3, 2, 1.0, 1.0), coupling(2, 1, 0.0, 2.0)], AT, {'joint_2': 1.0, 'joint_3': 2.0}
     ),
-    'both joints': ([coupling(2, 1, 0.0, 2.0)], {**AT, 'joint_2': 1.0 + 5e-7}, []),
-    'at its constant': ([coupling(1, None, 0.5)], AT, []),
-    'no slope': ([coupling(1, 2, 0.5, 0.0)], AT, []),
-    'others': ([coupling(4, 3, 0.5, 0.0, 1.0)], AT, [coupling(4, 3, 0.5, 0.0, 1.0)]),
-    'back and forth': ([coupling(2, 1, 0.0, 2.0), coupling(1, 2, 0.0, 0.5)], AT, [coupling(2, None, 1.0)]),
+    'both joints': ([coupling(2, 1, 0.0, 2.0)], {**AT, 'joint_2': 1.0 + 5e-7}, {}),
+    'at its constant': ([coupling(1, None, 0.5)], AT, {}),
+    'no slope': ([coupling(1, 2, 0.5, 0.0)], AT, {}),
+    'others': ([coupling(4, 3, 0.5, 0.0, 1.0)], AT, {}),
+    'back and forth': ([coupling(2, 1, 0.0, 2.0), coupling(1, 2, 0.0, 0.5)], AT, {'joint_2': 1.0}),
     'from the other side': (
-        [coupling(1, 2, 0.0, 0.0, 0.5), coupling(2, 3, 0.0, 1.0)], {**AT, 'joint_3': -1.0}, [coupling(2, None, -1.0)]
+        [coupling(1, 2, 0.0, 0.0, 0.5), coupling(2, 3, 0.0, 1.0)], {**AT, 'joint_3': -1.0}, {'joint_2': -1.0}
     ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(('couplings', 'positions', 'left'), LOCKED.values(), ids=LOCKED)
-def test_couplings_of_locked_joints_are_constants(couplings, positions, left):
-    locked = with_locked_joints(with_loops(row_of_links(3), couplings), positions)
-    assert [(it.joint, it.other) for it in locked.loops.couplings] == [(it.joint, it.other) for it in left]
-    for found, expected in zip(locked.loops.couplings, left, strict=True):
-        assert found.polynomial == pytest.approx(expected.polynomial, rel=1e-15)
+@pytest.mark.parametrize(('couplings', 'positions', 'coupled'), LOCKED.values(), ids=LOCKED)
+def test_joints_that_are_coupled_to_locked_ones_are_locked(couplings, positions, coupled):
+    tree = row_of_links(3)
+    locked = with_locked_joints(with_loops(tree, couplings), positions)
+    expected = with_locked_joints(tree, {**positions, **coupled})
+    assert locked.joint_names == expected.joint_names
+    np.testing.assert_allclose(
+        locked.arrays.I, expected.arrays.I, rtol=0.0, atol=1e-14 * np.abs(expected.arrays.I).max()
+    )
+    left = [it for it in couplings if it.joint in expected.joint_names]
+    assert [it.joint for it in locked.loops.couplings] == [it.joint for it in left]
 
 
 IN_A_BODY = LoopClosure('pin', 'wall', np.eye(4), 'link_1')

@@ -55,16 +55,15 @@ def with_loops_of_both(model: Model, other: Model, prefix: str, joined: Model) -
     return with_loops(joined, loops, settings.gain, settings.tolerance, actuated, near)
 
 
-def with_loops_of_locked(model: Model, locked: Model, positions: Mapping[str, float]) -> Model:
-    """Return ``locked``, in which joints of ``model`` are locked at positions (rad, m), with the loops of ``model``.
+def with_loops_of_locked(model: Model, locked: Model) -> Model:
+    """Return ``locked``, ``model`` with locked joints and those that are coupled to them, with the loops of ``model``.
 
-    A closure within one body and a coupling of locked joints are dropped where they are closed. A joint that is coupled
-    to a locked one has a constant coupling. Raises ModelError naming a loop that is open, and a coupling that does not
-    determine the joint that is not locked.
+    Couplings of locked joints are dropped, and a closure within one body where it is closed. Raises ModelError naming a
+    closure that is open.
     """
     closures = [closure for closure in model.loops.closures if not _is_within_one_body(locked, closure)]
-    loops: list[LoopClosure | Coupling] = [*closures, *_couplings(model.loops.couplings, positions)]
-    return with_loops(locked, loops, model.loops.gain, model.loops.tolerance, *_moving(model, locked))
+    couplings = [coupling for coupling in model.loops.couplings if coupling.joint in locked.joint_names]
+    return with_loops(locked, [*closures, *couplings], model.loops.gain, model.loops.tolerance, *_moving(model, locked))
 
 
 def _moving(model: Model, edited: Model) -> tuple[list[str], dict[str, float]]:
@@ -92,8 +91,11 @@ def _is_within_one_body(model: Model, closure: LoopClosure) -> bool:
     return True
 
 
-def _couplings(couplings: Iterable[Coupling], positions: Mapping[str, float]) -> list[Coupling]:
-    """Return the couplings of joints some of which are locked at positions."""
+def coupled_positions(couplings: Iterable[Coupling], positions: Mapping[str, float]) -> dict[str, float]:
+    """Return the positions (rad, m) of the joints that are coupled to joints at ``positions`` and are not among them.
+
+    Raises ModelError naming a coupling that is open there, and one that does not determine its other joint.
+    """
     left, held = list(couplings), dict(positions)
     # polynomials are inverted where nothing else determines their other joint
     while concerned := [it for it in left if it.other in held] or [it for it in left if it.joint in held]:
@@ -106,7 +108,7 @@ def _couplings(couplings: Iterable[Coupling], positions: Mapping[str, float]) ->
             _check_closed(coupling, held[joint], held.get(str(other), 0.0))
         else:
             held[other] = _inverse(coupling, held[joint])
-    return [*left, *(Coupling(joint, None, (x,)) for joint, x in held.items() if joint not in positions)]
+    return {joint: x for joint, x in held.items() if joint not in positions}
 
 
 def _value(coupling: Coupling, x: float) -> float:

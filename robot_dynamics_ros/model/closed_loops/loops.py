@@ -86,7 +86,11 @@ def with_loops(
 def check_tree(model: Model, name: str) -> None:
     """Raise ModelError naming a loop of a model with closed loops, which ``name`` cannot take into account."""
     for row_name in model.loops.constraint_names[:1]:
-        raise ModelError(f'{name}: not available for {model.name}, which has closed loops: {row_name}')
+        driven = '; compute with the joints that others mimic: control.arm.driven_robot.in_driven_joints'
+        raise ModelError(
+            f'{name}: not available for {model.name}, which has closed loops: {row_name}'
+            + (driven if model.loops.are_mimic_joints else '')
+        )
 
 
 def _actuated(model: Model, joints) -> tuple[str, ...]:

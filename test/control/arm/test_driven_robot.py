@@ -36,6 +36,18 @@ G = np.array([[1.0, 0.0], [0.0, 1.0], [MULTIPLIER, 0.0]])
 Y, YD, YDD, TAU = np.random.default_rng(0).uniform(-1.0, 1.0, (4, 6, 2))
 
 
+def test_locking_the_leader_of_a_coupled_robot_locks_its_followers():
+    coupled = Robot.from_urdf(mimicking(), mimic='couple')
+    held = coupled.with_locked_joints({'z_turn': 0.4})
+    assert held.joint_names == ('m_slide',)
+    expected = WHOLE.with_locked_joints({'z_turn': 0.4, 'a_wag': OFFSET + MULTIPLIER * 0.4})
+    assert held.torque([0.2], [0.1], [0.3]) == expected.torque([0.2], [0.1], [0.3])
+    with pytest.raises(ModelError, match=r"^torque: .* coupling of joint 'a_wag'; .*in_driven_joints$"):
+        coupled.torque(np.zeros(3), np.zeros(3), np.zeros(3))
+    with pytest.raises(ModelError, match=r"coupling of joint 'a_wag'$"):
+        coupled.with_loops([Coupling('a_wag', 'z_turn', (0.0, 0.0, 1.0))]).torque(np.zeros(3), np.zeros(3), np.zeros(3))
+
+
 def test_joints_are_the_driven_ones():
     assert (ARM.joint_names, ARM.followers, ARM.nv, ARM.nq) == (('z_turn', 'm_slide'), ('a_wag',), 2, 2)
     assert ARM.limits.effort.tolist() == [50.0, 80.0]
