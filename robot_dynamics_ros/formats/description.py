@@ -14,7 +14,7 @@ from robot_dynamics_ros.formats.mjcf import model_from_mjcf
 from robot_dynamics_ros.formats.public_descriptions import is_public_description, public_description
 from robot_dynamics_ros.formats.untrusted_text import read_text
 from robot_dynamics_ros.formats.urdf import model_from_urdf
-from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_command
+from robot_dynamics_ros.formats.xacro import arguments_as_text, is_xacro, urdf_of_xacro, xacro_command
 from robot_dynamics_ros.formats.yaml_files.loops_yaml import with_loops_file
 from robot_dynamics_ros.formats.yaml_files.model_yaml import model_from_yaml
 from robot_dynamics_ros.model.model import GRAVITY, Model
@@ -23,7 +23,7 @@ FORMATS = {'.urdf': 'urdf', '.mjcf': 'mjcf', '.yaml': 'yaml', '.yml': 'yaml'}
 """Format of a file by its suffix; that of an .xml file is seen in it."""
 
 
-def found_description(description: str | Path, xacro_arguments: Mapping[str, str] | None = None) -> str:
+def found_description(description: str | Path, xacro_arguments: Mapping[str, str | float] | None = None) -> str:
     """Return a description that ``model_from_description`` reads for one that a user names.
 
     A xacro file becomes the text of a URDF, and a name that ends with _description the file, or the text, that the
@@ -35,7 +35,7 @@ def found_description(description: str | Path, xacro_arguments: Mapping[str, str
     description : str or Path
         Path or URI of a file, text of a URDF, name of a robot of the package or of robot_descriptions.
     xacro_arguments : mapping, optional
-        Text by name, for a xacro file.
+        Text or numbers by name, for a xacro file.
 
     Returns
     -------
@@ -48,9 +48,9 @@ def found_description(description: str | Path, xacro_arguments: Mapping[str, str
     UnknownNameError
         For a name that robot_descriptions does not have.
     ArgumentError
-        For arguments without a xacro file.
+        For arguments without a xacro file, and for wrong ones.
     """
-    text, arguments = str(description), dict(xacro_arguments or {})
+    text, arguments = str(description), arguments_as_text(xacro_arguments or {})
     if is_public_description(text):
         return public_description(text, arguments)
     if is_xacro(text):

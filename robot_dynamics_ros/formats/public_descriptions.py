@@ -54,7 +54,7 @@ def public_description(name: str, arguments: Mapping[str, str]) -> str:
     try:
         module = import_module(f'robot_descriptions.{name}')
     except Exception as error:  # of git, of the network, of the module
-        raise ModelError(f'{name}: robot_descriptions cannot load it: {error}') from error
+        raise ModelError(f'{name}: robot_descriptions cannot load it: {" ".join(str(error).split())}') from error
     urdf, xacro, mjcf = (str(getattr(module, f'{kind}_PATH', '')) for kind in ('URDF', 'XACRO', 'MJCF'))
     if not urdf and xacro:
         stated = {**getattr(module, 'XACRO_ARGS', {}), **arguments}

@@ -29,6 +29,7 @@ from robot_dynamics_ros.formats.urdf_loops.stated_closures import closures_of, c
 from robot_dynamics_ros.formats.urdf_origin import Version, direction_of, origin_of, version_of
 from robot_dynamics_ros.formats.urdf_transmissions import motors_of
 from robot_dynamics_ros.formats.urdf_unread import unread
+from robot_dynamics_ros.formats.xacro import is_xacro
 from robot_dynamics_ros.formats.yaml_files.loops_yaml import with_loops_file
 from robot_dynamics_ros.model.audit import audit_inertial, audited
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
@@ -98,6 +99,8 @@ def joints_without_motor(source: str | Path) -> list[str]:
 def _interpreted(interpret, source: str | Path, source_name: str | None = None):
     """Return the result of ``interpret`` for the root element; its ModelError names the source."""
     is_text = isinstance(source, str) and '<' in source
+    if is_xacro(str(source)):
+        raise ModelError(f'{source}: expected a URDF, got a xacro file; Robot.from_description reads it')
     try:
         robot = parsed(str(source) if is_text else read_xml(source))
         if robot.tag != 'robot':

@@ -8,11 +8,13 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from numbers import Real
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.description_path import PLACES, description_path, package_folders
+from robot_dynamics_ros.formats.untrusted_text import read_text
 
 
 def is_xacro(path: str) -> bool:
@@ -33,6 +35,18 @@ def xacro_arguments(text: str) -> dict[str, str]:
             raise ArgumentError(f"xacro_args: expected 'name:=value', got {word!r:.80}")
         found[name] = value
     return found
+
+
+def arguments_as_text(arguments: Mapping[str, str | float]) -> dict[str, str]:
+    """Return arguments whose values are text or numbers as text; ArgumentError names a wrong one."""
+    if not isinstance(arguments, Mapping):
+        raise ArgumentError(
+            f"xacro_args: expected text or numbers by name, such as {{'ur_type': 'ur5e'}}, got {arguments!r:.80}"
+        )
+    for name, value in arguments.items():
+        if isinstance(value, bool) or not isinstance(value, str | Real):
+            raise ArgumentError(f"xacro_args: {name}: expected text, such as 'true', or a number, got {value!r:.80}")
+    return {name: str(value) for name, value in arguments.items()}
 
 
 def xacro_command(path: str, arguments: Mapping[str, str]) -> str:
@@ -90,7 +104,9 @@ def urdf_of_xacro(path: str, arguments: Mapping[str, str], packages: Mapping[str
     except Exception as error:  # of many types, those of the file's expressions included
         cause = getattr(error, 'exc', None)  # xacro puts the name of its class before the message
         why = cause if isinstance(cause, ModelError) else error
-        raise ModelError(f'model: xacro does not process {path}: {why}') from error
+        raise ModelError(f'model: xacro does not process {path}: {" ".join(str(why).split())}') from error
+    if not document.getElementsByTagName('link') and '<xacro:macro' in read_text(path):
+        raise ModelError(f'model: {path} only defines macros; open the file that calls them')
     for mesh in document.getElementsByTagName('mesh'):
         uri = urlsplit(mesh.getAttribute('filename'))
         if uri.scheme == 'package':

@@ -61,7 +61,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         source: str | Path,
         mimic: str = 'ignore',
         loops_file: str | Path | None = None,
-        xacro_args: Mapping[str, str] | None = None,
+        xacro_args: Mapping[str, str | float] | None = None,
     ) -> 'Robot':
         """Return the robot of any description, as commands do: ``named`` or by its format.
 
@@ -79,7 +79,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         mimic
         loops_file
         xacro_args : mapping, optional
-            Text by name for the arguments of a xacro file, such as ``{'ur_type': 'ur5e', 'name': 'ur'}``.
+            Text or numbers by name for the arguments of a xacro file, such as ``{'ur_type': 'ur5e', 'name': 'ur'}``.
 
         Returns
         -------

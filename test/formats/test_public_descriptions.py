@@ -22,7 +22,7 @@ MODULES = {
     'made_description': "XACRO_PATH, MJCF_PATH = FOLDER + 'tree.xacro', FOLDER\nXACRO_ARGS = {'name': 'made'}",
     'tree_mj_description': "MJCF_PATH = FOLDER + 'tree.xml'",
     'empty_description': '',
-    'lost_description': "raise OSError('no route to host')",
+    'lost_description': "raise OSError('no route\\nto host')",
 }
 
 

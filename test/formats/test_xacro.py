@@ -47,6 +47,41 @@ def test_commands_have_arguments_of_xacro_files(file):
     assert Robot.from_urdf(replay.node_parameters(options)['robot_description']).name == 'arm'
 
 
+@pytest.mark.parametrize(('mass', 'half_weight'), [(3, 3.0), (0.5, 0.5), ('0.5', 0.5)])
+def test_arguments_in_python_are_text_or_numbers(file, mass, half_weight):
+    pytest.importorskip('xacro', reason='the Python package xacro is not installed')
+    robot = Robot.from_description(file, xacro_args={'name': 'arm', 'mass': mass})
+    assert robot.gravity_torque([0.0]) == pytest.approx([-2.0 * half_weight * 9.81 * 0.5])
+
+
+@pytest.mark.parametrize(
+    ('arguments', 'said'),
+    [
+        ('mass:=2', "xacro_args: expected text or numbers by name, .*, got 'mass:=2'"),
+        ({'mass': [2]}, r'mass: .*\[2\]'),
+        ({'mass': True}, 'mass: .* True'),
+    ],
+)
+def test_wrong_arguments_in_python_are_named(file, arguments, said):
+    with pytest.raises(ArgumentError, match=said):
+        Robot.from_description(file, xacro_args=arguments)
+
+
+def test_a_xacro_file_is_no_urdf(file):
+    with pytest.raises(ModelError, match=r'an arm\.urdf\.xacro: expected a URDF.* Robot\.from_description'):
+        Robot.from_urdf(file)
+
+
+def test_a_file_of_macros_alone_is_named(tmp_path):
+    pytest.importorskip('xacro', reason='the Python package xacro is not installed')
+    path = tmp_path / 'macros.xacro'
+    path.write_text(
+        FILE.replace('<link', '<xacro:macro name="arm"><link', 1).replace('</joint>', '</joint></xacro:macro>')
+    )
+    with pytest.raises(ModelError, match=r'macros\.xacro only defines macros; open the file that calls them'):
+        urdf_of_xacro(str(path), {'name': 'arm'})
+
+
 def test_an_error_in_the_file_is_reported_with_its_path(file):
     pytest.importorskip('xacro', reason='the Python package xacro is not installed')
     with pytest.raises(ModelError, match=r'xacro does not process .*an arm\.urdf\.xacro: .*heavy'):
