@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.audit import judged
 from robot_dynamics_ros.model.closed_loops.loop_types import Loops
@@ -43,6 +44,10 @@ class DescribedRobot:
 
     def __init__(self, model: Model, gravity: ArrayLike = GRAVITY):
         """Store ``model`` under ``gravity`` (3, m/s^2, base frame); code is generic, see ``compiled``."""
+        if not isinstance(model, Model):
+            raise ArgumentError(
+                f'model: expected a Model, got {model!r:.80}; Robot.from_description reads files and names of robots'
+            )
         self._begin(Setting(model, validation.numbers('gravity', gravity)))
 
     def _begin(self, setting: Setting) -> None:

@@ -295,6 +295,11 @@ def test_arrays_of_a_robot_cannot_change_it():
             array[0] = 1.0
 
 
+def test_a_robot_of_a_file_is_refused_with_what_reads_it():
+    with pytest.raises(ArgumentError, match=r"^model: expected a Model, got 'arm\.urdf'; Robot\.from_description "):
+        Robot('arm.urdf')
+
+
 def test_gravity_is_copied():
     given = np.array([0.0, 0.0, -9.81])
     robot = robot_of('aubo_i5').with_gravity(given)
