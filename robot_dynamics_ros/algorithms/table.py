@@ -91,6 +91,9 @@ ALGORITHMS = {
     'spring_torque': Algorithm(spring_torque, ('q', 'qd'), VECTOR),
     'closure_torque': Algorithm(closure_torque, ('q', 'torques'), VECTOR, of_loops=True),
 }
+STEPS_OF_CLOSING = ('loop_step', 'closing_step', 'driven_motion')
+"""Quantities that other quantities are computed by; messages do not list them."""
+QUANTITIES = tuple(name for name in ALGORITHMS if name not in STEPS_OF_CLOSING)
 METHODS = {
     'articulated': Algorithm(choice.articulated, FORWARD, VECTOR),
     'mass_matrix': Algorithm(crba_forward, FORWARD, VECTOR, of_tree=True),

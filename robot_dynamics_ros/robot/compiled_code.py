@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_dynamics_ros import validation
-from robot_dynamics_ros.algorithms.table import ALGORITHMS
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot.described_robot import ALIGNED, Described, DescribedRobot, Program
 from robot_dynamics_ros.robot.export.differentiable import differentiable
-from robot_dynamics_ros.robot.quantity_key import QuantityKey
+from robot_dynamics_ros.robot.quantity_key import key_of
 from robot_dynamics_ros.robot.shared_parameters import documented
 
 if TYPE_CHECKING:
@@ -46,11 +44,10 @@ class CompiledCode(DescribedRobot):
         -------
         Robot
         """
-        for name in quantities:
-            validation.choice('quantities', name, ALGORITHMS)
+        keys = [key_of(name) for name in quantities]
         robot = self._changed(compiled=self._evaluator.arrays, threads=threads)
-        for name in quantities:
-            robot._evaluator.prepare(QuantityKey(name))
+        for key in keys:
+            robot._evaluator.prepare(key)
         return robot
 
     @property

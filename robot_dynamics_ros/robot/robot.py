@@ -7,7 +7,6 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.algorithms.table import ALGORITHMS
 from robot_dynamics_ros.formats.description import found_description, model_from_description
 from robot_dynamics_ros.formats.dh import DHRow, model_from_dh
 from robot_dynamics_ros.formats.library import named_model
@@ -23,7 +22,7 @@ from robot_dynamics_ros.robot.derivatives import Derivatives
 from robot_dynamics_ros.robot.dynamics import Dynamics
 from robot_dynamics_ros.robot.kinematics import Kinematics
 from robot_dynamics_ros.robot.operational_space import OperationalSpace
-from robot_dynamics_ros.robot.quantity_key import QuantityKey
+from robot_dynamics_ros.robot.quantity_key import key_of
 from robot_dynamics_ros.robot.shared_parameters import documented
 from robot_dynamics_ros.robot.torque_terms import TorqueTerms
 from robot_dynamics_ros.robot.whole_robot import WholeRobot
@@ -187,7 +186,7 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         quantities
         """
         for name in quantities:
-            quantity = self._evaluator.prepare(QuantityKey(validation.choice('quantities', name, ALGORITHMS)))
+            quantity = self._evaluator.prepare(key_of(name))
             self._evaluator.calls[name] = quantity.call
 
     def to_urdf(self) -> str:

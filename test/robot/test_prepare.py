@@ -39,3 +39,11 @@ def test_the_first_call_of_a_prepared_quantity_looks_nothing_up(monkeypatch, rob
 def test_an_unknown_quantity_is_refused_by_name():
     with pytest.raises(ArgumentError, match=r"^quantities: expected one of .*, got 'weight'"):
         ROBOT.prepare('weight')
+
+
+@pytest.mark.parametrize('method', [ROBOT.prepare, ROBOT.compiled])
+def test_the_nearest_quantity_is_proposed_and_steps_of_closing_are_not_listed(method):
+    with pytest.raises(ArgumentError) as refused:
+        method('mass_matrx')
+    assert str(refused.value).endswith("got 'mass_matrx'; did you mean 'mass_matrix'?")
+    assert 'loop_errors, ' in str(refused.value) and 'closing_step' not in str(refused.value)

@@ -103,6 +103,7 @@ def test_driven_joints_of_a_mechanism(command, tmp_path, capsys):
             ['aubo_i5', 'new', '--program', 'mass'],
             "robot_dynamics_export_c: programs: expected names among .*, got 'mass'",
         ),
+        (['aubo_i5', 'new', '--program', 'mass_matrx'], "robot_dynamics_export_c: .*; did you mean 'mass_matrix'"),
         (['aubo_i6', 'new'], "robot_dynamics_export_c: .*'aubo_i6' is not part of the package"),
         (['missing.urdf', 'new'], 'robot_dynamics_export_c: .*missing.urdf'),
         (['aubo_i5', 'new', '--driven'], 'robot_dynamics_export_c: --driven: no joint of aubo_i5 follows another'),

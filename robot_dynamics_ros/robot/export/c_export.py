@@ -7,7 +7,7 @@ from types import FunctionType
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.algorithms.program import algorithm_of
-from robot_dynamics_ros.algorithms.table import ALGORITHMS, OF_A_FRAME, Algorithm
+from robot_dynamics_ros.algorithms.table import ALGORITHMS, OF_A_FRAME, QUANTITIES, Algorithm
 from robot_dynamics_ros.codegen.c import functions as c
 from robot_dynamics_ros.codegen.c.text import identifier, mark, numbered
 from robot_dynamics_ros.codegen.straight_line import StraightLine
@@ -15,7 +15,7 @@ from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.configuration import neutral
 from robot_dynamics_ros.robot.described_robot import ALIGNED, Program
 from robot_dynamics_ros.robot.evaluator import Evaluator
-from robot_dynamics_ros.robot.quantity_key import QuantityKey
+from robot_dynamics_ros.robot.quantity_key import QuantityKey, named
 from robot_dynamics_ros.robot.shared_parameters import meaning
 
 WITHOUT_METHOD = {
@@ -127,8 +127,8 @@ def _key(program: Program) -> QuantityKey:
         if name != 'link_pose' and name in OF_A_FRAME:
             return QuantityKey(name, (link,), reference_frame[0] if reference_frame else ALIGNED)
     raise ArgumentError(
-        f'programs: expected names among {", ".join(ALGORITHMS)}, or tuples (name, link) or (name, link, '
-        f'reference_frame) with a name among {", ".join(OF_A_FRAME)}, got {program!r:.80}'
+        f'programs: expected names among {", ".join(QUANTITIES)}, or tuples (name, link) or (name, link, '
+        f'reference_frame) with a name among {", ".join(OF_A_FRAME)}, got {named(program, [*QUANTITIES, *OF_A_FRAME])}'
     )
 
 
