@@ -33,6 +33,7 @@ from robot_dynamics_ros.nodes.lifecycle.robot_requirements import requirements_o
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.export_c import add_xacro_option, stated_description
 from robot_dynamics_ros.tools.figures.link_boxes import LinkBox, boxes_of, check_box
+from robot_dynamics_ros.tools.reported_errors import reported_errors
 
 COMMAND = 'robot_dynamics_check_model'
 NEARLY_ALIGNED = 2.0
@@ -70,7 +71,7 @@ class Verdict(NamedTuple):
 def main(arguments=None) -> None:
     """Print the tables; exit with 1 where a node refuses the robot."""
     options = _parser().parse_args(arguments)
-    try:
+    with reported_errors(COMMAND):
         parameters = dict(_parameter(text) for text in options.parameter)
         if options.loops:
             parameters['loops'] = options.loops
@@ -81,8 +82,6 @@ def main(arguments=None) -> None:
         mechanism = _mechanism(robot)
         verdicts = {name: verdict(name, parameters, options.robot) for name in groups_by_node()}
         print(report(robot, mechanism, options.robot, verdicts))
-    except (DynamicsError, OSError) as error:
-        sys.exit(f'{COMMAND}: {error}')
     sys.exit(1 if any(it.refusal for it in verdicts.values()) else 0)
 
 

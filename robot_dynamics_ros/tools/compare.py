@@ -1,7 +1,6 @@
 """Compare the formulations of rigid-body dynamics with each other and with the compiled kernels; draw figures."""
 
 import argparse
-import sys
 import time
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.trajectories.motion_profiles import SampledMotion
-from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formats.description import urdf_of_description
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
@@ -18,6 +17,7 @@ from robot_dynamics_ros.tools.comparison.comparison_figures import STEP, figures
 from robot_dynamics_ros.tools.comparison.comparison_motions import MOTIONS, motion_of
 from robot_dynamics_ros.tools.export_c import add_xacro_option, stated_description
 from robot_dynamics_ros.tools.needed_packages import check_packages
+from robot_dynamics_ros.tools.reported_errors import reported_errors
 
 COMMAND = 'robot_dynamics_compare'
 PACKAGES = ('matplotlib', 'plotly', 'scipy')
@@ -36,12 +36,8 @@ class OneLineParser(argparse.ArgumentParser):
 def main(arguments=None) -> None:
     """Print the comparison and write the figures; on an error exit with 1 and one line."""
     options = parser().parse_args(arguments)
-    try:
+    with reported_errors(COMMAND):
         run(options)
-    except (DynamicsError, OSError) as error:
-        sys.exit(f'{COMMAND}: {error}')
-    except KeyboardInterrupt:
-        sys.exit(f'{COMMAND}: interrupted')
 
 
 def run(options) -> None:

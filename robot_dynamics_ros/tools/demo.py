@@ -5,12 +5,11 @@ pushed by a hand instead.
 """
 
 import argparse
-import sys
 import time
 from pathlib import Path
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.process.ros_packages import ROS
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.demonstration.completed_arm import DESCRIPTION, description_of
@@ -18,22 +17,22 @@ from robot_dynamics_ros.tools.demonstration.compliant_arm import compliant_arm
 from robot_dynamics_ros.tools.demonstration.demo_arm import AUBO_I5, demo_arm
 from robot_dynamics_ros.tools.needed_packages import check_packages
 from robot_dynamics_ros.tools.replay import read_log, replay
+from robot_dynamics_ros.tools.reported_errors import reported_errors
 
+COMMAND = 'robot_dynamics_demo'
 PACKAGES = (*ROS, 'matplotlib', 'mujoco', 'scipy')
 
 
 def main() -> None:
     """Run the demo and, if a log is given, its replay; on an error exit with 1 and the reason."""
     options = parser().parse_args()
-    try:
+    with reported_errors(COMMAND):
         run(options)
-    except DynamicsError as error:
-        sys.exit(f'demo: {error}')
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(prog='robot_dynamics_demo', description=__doc__)
+    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument(
         '--model', help='URDF, xacro, MJCF or YAML file of another arm, or the name of a robot of the package'
     )

@@ -1,23 +1,20 @@
 """Node of launch/demo.launch.py that publishes the demo's motion repeatedly."""
 
 import argparse
-import sys
 from functools import partial
 from pathlib import Path
 
-from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.nodes.process.ros_packages import ROS
 from robot_dynamics_ros.tools.needed_packages import check_packages
+from robot_dynamics_ros.tools.reported_errors import reported_errors
 
 COMMAND = 'robot_dynamics_demo_motion'
 
 
 def main():
     """Run the node until SIGINT or SIGTERM."""
-    try:
+    with reported_errors(COMMAND):
         check_packages(ROS)
-    except DynamicsError as error:
-        sys.exit(f'{COMMAND}: {error}')
     from robot_dynamics_ros.nodes.process.node_process import arguments, run  # noqa: PLC0415  (needs ROS)
     from robot_dynamics_ros.tools.demonstration.motion_publisher import DemoMotion  # noqa: PLC0415
     from robot_dynamics_ros.tools.demonstration.motions import read_motion  # noqa: PLC0415

@@ -1,18 +1,18 @@
 """Export quantities of a robot as C99, with a CMakeLists.txt, for a controller or a microcontroller."""
 
 import argparse
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from robot_dynamics_ros.control.arm.driven_code import write_driven_c
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
 from robot_dynamics_ros.control.arm.mimic_joints import with_followers
-from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formats.description import found_description
 from robot_dynamics_ros.formats.xacro import xacro_arguments
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.compiled_code import PROGRAMS, Program
+from robot_dynamics_ros.tools.reported_errors import reported_errors
 from robot_dynamics_ros.validation import REFERENCE_FRAMES
 
 
@@ -38,11 +38,9 @@ def main() -> None:
     options = parser.parse_args()
     if options.driven and options.program:
         parser.error('--driven: it has programs of its own; leave --program out')
-    try:
+    with reported_errors(parser.prog):
         for path in exported(options):
             print(path)
-    except (DynamicsError, OSError) as error:
-        sys.exit(f'{parser.prog}: {error}')
 
 
 def exported(options) -> list[Path]:

@@ -26,6 +26,7 @@ from robot_dynamics_ros.robot.export.c_export import check_replaceable, write_fi
 from robot_dynamics_ros.robot.export.c_library_export import controller_library
 from robot_dynamics_ros.tools.controller_package import ControllerPackage, checked_name
 from robot_dynamics_ros.tools.export_c import add_lock_option, add_robot_options, driven_robot_of
+from robot_dynamics_ros.tools.reported_errors import reported_errors
 
 LARGEST_RATE = 100_000
 LAWS = IMPEDANCE, OPERATIONAL_SPACE
@@ -48,11 +49,9 @@ def main() -> None:
     )
     parser.add_argument('--package', help='name of the package (default: that of the robot and _controllers)')
     options = parser.parse_args()
-    try:
+    with reported_errors(parser.prog):
         for path in write_package(options):
             print(path)
-    except (DynamicsError, OSError) as error:
-        sys.exit(f'{parser.prog}: {error}')
 
 
 def write_package(options) -> list[Path]:

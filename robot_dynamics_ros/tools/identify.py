@@ -5,7 +5,6 @@ standing still in some 20 poses, and only what gravity compensation needs is ide
 """
 
 import argparse
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.export_c import add_lock_option, add_robot_options, locked_of, robot_of
 from robot_dynamics_ros.tools.figures.figure_page import write_page
 from robot_dynamics_ros.tools.needed_packages import check_packages
+from robot_dynamics_ros.tools.reported_errors import reported_errors
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.identification import Log
@@ -36,13 +36,9 @@ _BEGAN = time.monotonic()
 def main(arguments=None) -> None:
     """Print the table and write the files; on an error exit with 1 and the reason."""
     options = parser().parse_args(arguments)
-    try:
+    with reported_errors(COMMAND):
         check_packages(PACKAGES)
         run(options)
-    except (DynamicsError, OSError) as error:
-        sys.exit(f'{COMMAND}: {error}')
-    except KeyboardInterrupt:
-        sys.exit(f'{COMMAND}: interrupted')
 
 
 def parser() -> argparse.ArgumentParser:

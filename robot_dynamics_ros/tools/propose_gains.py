@@ -2,7 +2,6 @@
 
 import argparse
 import math
-import sys
 
 import yaml
 
@@ -16,9 +15,9 @@ from robot_dynamics_ros.control.laws.impedance.impedance_proposal import (
     SOFT,
     propose_impedance,
 )
-from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.export_c import add_lock_option, add_robot_options, driven_robot_of
+from robot_dynamics_ros.tools.reported_errors import reported_errors
 
 WIDTHS = 10, 11, 11, 10
 COLUMNS = f'{"":24}{"inertia":>10}{"bandwidth":>11}{"stiffness":>11}{"damping":>10}'
@@ -41,14 +40,12 @@ def main() -> None:
         help=f'propose the stiffness of this link or frame by {IMPEDANCE}, in place of gains of joints',
     )
     options = parser.parse_args()
-    try:
+    with reported_errors(parser.prog):
         robot = driven_robot_of(options)
         late = f', {options.delay:g} s late' if options.delay else ''
         title = f'# {robot.name} at {options.rate:g} Hz{late}'
         print_proposal = print_gains if options.impedance_frame is None else print_impedance
         print_proposal(title, robot, options)
-    except (DynamicsError, OSError) as error:
-        sys.exit(f'{parser.prog}: {error}')
 
 
 def print_gains(title: str, robot: Robot | DrivenRobot, options) -> None:

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from robot_dynamics_ros.nodes.process.ros_packages import ROS
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of, stated_description
 from robot_dynamics_ros.tools.needed_packages import check_packages
+from robot_dynamics_ros.tools.reported_errors import reported_errors
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.identification.logs.log import Log
@@ -33,7 +33,7 @@ ahead of the clock."""
 def main(arguments=None) -> None:
     """Print the comparison and save a plot; on an error exit with 1 and the reason."""
     options = parser().parse_args(arguments)
-    try:
+    with reported_errors(COMMAND):
         check_packages(PACKAGES)
         robot = robot_of(options)
         # read first, so that a wrong log ends the command before a node starts
@@ -41,10 +41,6 @@ def main(arguments=None) -> None:
         print_findings(robot, log)
         validation.output_folder('--output', options.output).mkdir(parents=True, exist_ok=True)
         replay(log, options.log.name, robot.joint_names, node_parameters(options), options.output)
-    except (DynamicsError, OSError) as error:
-        sys.exit(f'{COMMAND}: {error}')
-    except KeyboardInterrupt:
-        sys.exit(f'{COMMAND}: interrupted')
 
 
 def parser() -> argparse.ArgumentParser:

@@ -44,5 +44,5 @@ def test_a_push_moves_the_tool_by_force_over_stiffness_and_it_comes_back(tmp_pat
 
 def test_a_log_is_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, 'argv', ['demo', '--compliant', '--log', 'a.csv', '--output', str(tmp_path)])
-    with pytest.raises(SystemExit, match=r'^demo: --log: a compliant tool follows none$'):
+    with pytest.raises(SystemExit, match=r'^robot_dynamics_demo: --log: a compliant tool follows none$'):
         demo.main()

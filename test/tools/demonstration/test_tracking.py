@@ -103,5 +103,7 @@ def test_an_arm_of_a_description_has_a_table_and_a_plot_with_its_units(played):
 
 def test_the_demo_of_an_arm_fails_where_feedforward_is_worth_too_little(played):
     run = played(pd_feedforward=5.0)
-    assert run.error.startswith('demo: RMS error of a joint: expected PD + feedforward / PD + gravity <= 0.333')
+    assert run.error.startswith(
+        'robot_dynamics_demo: RMS error of a joint: expected PD + feedforward / PD + gravity <= 0.333'
+    )
     assert DynamicsError.__name__ not in run.printed
