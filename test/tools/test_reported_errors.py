@@ -24,15 +24,19 @@ def test_an_error_becomes_one_line(error, said):
     assert ended.value.code == said
 
 
-def test_without_a_reader_of_the_output_a_command_ends_silently():
+@pytest.mark.parametrize('unbuffered', ['', '1'])
+def test_without_a_reader_of_the_output_a_command_ends_silently(unbuffered):
     program = (
         'from robot_dynamics_ros.tools.reported_errors import reported_errors\n'
         "with reported_errors('robot_dynamics_view'):\n    print('a table')\n"
     )
+    environment = {**os.environ, 'PYTHONUNBUFFERED': unbuffered}
     read, write = os.pipe()
     os.close(read)
     try:
-        ended = subprocess.run([sys.executable, '-c', program], check=False, stdout=write, stderr=subprocess.PIPE)
+        ended = subprocess.run(
+            [sys.executable, '-c', program], check=False, env=environment, stdout=write, stderr=subprocess.PIPE
+        )
     finally:
         os.close(write)
     assert (ended.returncode, ended.stderr) == (1, b'')
