@@ -44,6 +44,8 @@ ALIGNED = 1e-7
 ROUNDING = 1e-12
 """Of the largest torque; rad or m of an open loop: a smaller one is shown as 0."""
 
+OF_AUBO = 'reads an AUBO controller'
+
 
 class StandIn:
     """As much of the node ``name`` as loading its robot needs, with its parameters."""
@@ -65,7 +67,7 @@ class Verdict(NamedTuple):
     """What a node does with a robot."""
 
     refusal: str  # why it refuses to be configured; '' where it does not
-    loops: str = ''  # how it computes with the loops, '' for a robot without
+    note: str = ''  # what it reads beside the robot, and how it computes with loops
 
 
 def main(arguments=None) -> None:
@@ -98,11 +100,12 @@ def verdict(name: str, parameters: dict[str, Any], description: str) -> Verdict:
             _check_plant(robot)
     except DynamicsError as error:
         return Verdict(str(error))
+    notes = [OF_AUBO] if name == 'aubo_node' else []
     if isinstance(robot, DrivenRobot) and robot.nv < robot.robot.nv:
-        return Verdict('', f'computes with {robot.nv} of {robot.model.arrays.n} joints; the others follow them')
-    if robot.loops.all:
-        return Verdict('', f'computes with all {robot.nv} joints; the loops act in its forward dynamics')
-    return Verdict('')
+        notes.append(f'computes with {robot.nv} of {robot.model.arrays.n} joints; the others follow them')
+    elif robot.loops.all:
+        notes.append(f'computes with all {robot.nv} joints; the loops act in its forward dynamics')
+    return Verdict('', '; '.join(notes))
 
 
 def _loaded(parameters: dict[str, Any], description: str) -> Robot | DrivenRobot:
@@ -158,9 +161,7 @@ def report(robot: Robot | DrivenRobot, mechanism: Robot, description: str, verdi
     ]
     order = {'error': 0, 'warning': 1}
     rows = [(it.severity, it.where, it.message) for it in sorted(findings, key=lambda it: order[it.severity])]
-    of_nodes = [
-        (name, 'refused' if it.refusal else 'accepted', it.refusal or it.loops) for name, it in verdicts.items()
-    ]
+    of_nodes = [(name, 'refused' if it.refusal else 'accepted', it.refusal or it.note) for name, it in verdicts.items()]
     of_loops = [] if not mechanism.loops.all else [_loop_table(mechanism)]
     parts = [
         title,

@@ -42,6 +42,8 @@ def verdicts(text: str) -> dict[str, str]:
 def test_a_sound_robot_is_accepted_by_all_nodes(capsys):
     status, text = run(capsys, 'aubo_i5')
     assert status == 0 and set(verdicts(text).items()) == {(name, 'accepted') for name in NODES}
+    (row,) = [row for row in table(text, 'nodes') if not row.endswith('  accepted')]
+    assert row.split(maxsplit=2) == ['aubo_node', 'accepted', 'reads an AUBO controller']
     assert table(text, 'findings')[0].split() == ['none']
     row = next(row.split() for row in table(text, 'joints') if 'upperArm_joint' in row)
     assert row[-4:] == ['133', '69.07', '52', '%']
