@@ -62,7 +62,7 @@ class ChangedCopies(CompiledCode):
     def with_locked_joints(self: Copied, positions: Mapping[str, ArrayLike]) -> Copied:
         """Return this robot with joints locked at positions; their links are lumped into the parent links.
 
-        Payloads stay on their frames. A joint that is coupled to a locked one is locked, too, where the coupling has it;
+        Payloads stay on their frames. A joint that is coupled to a locked one is locked, too, where that puts it;
         mimic joints are coupled in a robot that is read with ``mimic='couple'``. Raises ModelError naming a loop that
         cannot be closed at these positions, or a coupling that does not determine the other joint.
 
