@@ -7,7 +7,6 @@ The thread of the ``HotPath`` runs it. Other threads read numbers, strings and c
 
 import time
 from collections.abc import Callable
-from math import inf
 from typing import Protocol
 
 import numpy as np
@@ -227,8 +226,7 @@ class TorquePipeline:
         try:
             if self._gate.set_back(now):
                 self._look_at_clock()
-                known = self._own is not None and not self._clock.simulated
-                self._state.clock_set_back(steady - self._own if known else inf)
+                self._state.clock_set_back(self._clock.between(self._own, steady))
                 self.law.set_back(now)
             silence = self._awaited.missing or self._torque_of(data, steady, now)
             if self._own == steady:

@@ -39,7 +39,7 @@ class Ramp(RampToZero):
 class Parts:
     """A pipeline whose law, clock and publisher write down what they are asked."""
 
-    missing, reference, simulated = '', None, False
+    missing, reference = '', None
 
     def __init__(self, fade_in_time=0.0):
         self.calls, self.time = [], 500 * SECOND
@@ -64,6 +64,9 @@ class Parts:
 
     def look(self):
         """Be looked at, as a clock is at an activation."""
+
+    def between(self, before, steady):
+        return np.inf
 
     def now(self):
         return self.time
