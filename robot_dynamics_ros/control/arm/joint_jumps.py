@@ -60,11 +60,11 @@ def jumped_joint(
     All written: ``seen`` (m), the state before, ``elapsed`` s ago; ``below`` and ``above`` (m; rad, m), the interval of
     positions less ``seen``; ``slowest`` and ``quickest`` (m, per s), that of velocities, and ``velocity`` (m), the most
     likely one; ``doubt`` (m), -1 after the first state, 1 for a joint that has to be confirmed, 2 for one that jumped;
-    its ``offset`` (m; rad, m) from where it would be without the states in doubt, ``shift`` (m), the last one that was
-    confirmed, and ``spread`` (m), how exactly that is known; for how long states repeat a position, ``rest`` (m, s), in
-    part since it was not read, ``unread`` (m, s), and mostly did so in motion, ``stale`` (m, s); the ``period`` (3, s)
-    of states, by how much they came in bursts, and how irregularly; how far the joints can have ``strayed`` (m; rad, m)
-    from the straight line between both states.
+    its ``offset`` (m; rad, m) from where it would be without the states in doubt, ``shift`` (m), the sum of those that
+    were confirmed within about a second, and ``spread`` (m), how exactly that is known; for how long states repeat a
+    position, ``rest`` (m, s), in part since it was not read, ``unread`` (m, s), and mostly did so in motion, ``stale``
+    (m, s); the ``period`` (3, s) of states, by how much they came in bursts, and how irregularly; how far the joints
+    can have ``strayed`` (m; rad, m) from the straight line between both states.
     ``fastest`` (m) are the velocities of the joints; the ``unit`` of those in no loop is so large that none jumps.
     """
     found = -1
@@ -100,6 +100,7 @@ def jumped_joint(
             near, far = min(velocity[k] * early, velocity[k] * time), max(velocity[k] * early, velocity[k] * time)
             ahead = min(max(min(max(step, near), far), lower), upper)
             off, half = step - ahead, max(upper - ahead, ahead - lower) + noise
+            shift[k] *= max(1.0 - time, 0.0)
             fits, left = (step >= lower - noise) & (step <= upper + noise), offset[k] + off
             is_sure = fits & (not (are_lost & (half > WIDE * unit[k]))) & (abs(off) <= 2.0 * noise + most * time)
             learns = is_sure
@@ -108,13 +109,16 @@ def jumped_joint(
                 doubt[k], offset[k], spread[k] = select(is_sure, 0.0, 1.0), off, ENDLESS
                 velocity[k] = select(fits, step / time, 0.0)
             elif doubt[k] == 0.0:
-                # from where the joint was before a small jump that was confirmed, too
-                is_small = fits | (min(abs(off), abs(off + shift[k])) <= SMALL * unit[k])
-                doubt[k], offset[k], spread[k] = select(is_sure, 0.0, select(is_small, 1.0, 2.0)), off, half
+                # back to where the joint was before small steps, or not so many of them that they add up to a jump
+                all_steps = off + select(abs(shift[k]) <= SMALL * unit[k], shift[k], 0.0)
+                is_small = fits | (min(abs(all_steps), abs(off + shift[k])) <= SMALL * unit[k])
+                doubt[k], spread[k] = select(is_sure, 0.0, select(is_small, 1.0, 2.0)), half
+                offset[k] = select(is_small, off, all_steps)
             elif doubt[k] == 1.0:
                 is_back = (abs(left) <= spread[k]) & (spread[k] <= WIDE * unit[k])
                 if is_sure | is_back:
-                    doubt[k], shift[k] = 0.0, select(is_sure, offset[k], 0.0)
+                    steps = offset[k] + select(abs(offset[k] + shift[k]) <= SMALL * unit[k], shift[k], 0.0)
+                    doubt[k], shift[k] = 0.0, select(is_sure, steps, shift[k])
                 else:
                     # one of both states is wrong, or none is
                     spread[k] += select(fits, half, 0.0)
@@ -127,7 +131,8 @@ def jumped_joint(
                 learns = fits & (not is_back)
                 if is_back:
                     doubt[k] = select(spread[k] > WIDE * unit[k], 1.0, 0.0)
-                if is_back or not fits:
+                # many small steps are no jump back
+                if is_back or (not fits and abs(left) > abs(offset[k])):
                     offset[k] = left
             low, high = -noise, noise
             if learns and not is_burst:

@@ -254,6 +254,24 @@ def test_an_encoder_that_runs_away_faster_than_the_joint_is_refused(degrees, cou
     assert published <= 3 and robot.following.measured.y[1] < home[1] + 0.06
 
 
+@pytest.mark.parametrize(
+    ('rate', 'degrees', 'count'), [(1000.0, 30.0, 40), (1000.0, 60.0, 100), (500.0, 15.0, 10), (250.0, 30.0, 20)]
+)
+@pytest.mark.parametrize('sign', [1.0, -1.0])
+def test_small_steps_of_an_encoder_that_runs_away_add_up_to_a_jump(rate, degrees, count, sign):
+    robot = closed('palletizer')
+    home, published = robot.following.home, []
+    standing(robot, home, 50, 1.0 / rate)
+    for k in range(count + int(rate)):
+        off = np.radians([0.0, sign * degrees, 0.0, 0.0]) * min(1.0, (k + 1) / count)
+        with suppress(LoopError):
+            seen(robot, home + off, (50 + k) / rate)
+            published.append(k)
+    # each small step may be confirmed by the next one, until all of them are 0.05 rad beyond noise and 5 rad/s
+    assert max(published, default=0) < count
+    assert abs(robot.following.measured.y[1] - home[1]) < 0.5
+
+
 @pytest.mark.parametrize('rate', [25.0, 40.0, 60.0, 125.0, 250.0, 500.0, 1000.0])
 @pytest.mark.parametrize('speed', [0.0, 1.0, -1.0, 2.0])
 def test_jumps_of_five_degrees_are_refused_at_all_rates(rate, speed):
