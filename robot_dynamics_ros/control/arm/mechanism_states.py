@@ -94,7 +94,8 @@ class MechanismStates:
                 f'{loop}: the mechanism was at a singular position, or beyond, with {mechanism.said(place)}: {AGAIN}'
             )
             raise
-        if any(it and self._can_reach_singular(it) for it in (self._before, found)):
+        reach = float(np.sqrt(((jumps.strayed / mechanism.arithmetic.unit) ** 2).sum()))
+        if any(it and self._can_reach_singular(it, reach) for it in (self._before, found)):
             self._away = f'in {jumps.elapsed:.3g} s without states'
         self._before = found
         if jumped >= 0:
@@ -102,17 +103,17 @@ class MechanismStates:
             raise LoopError(f'{mechanism.loop_of(name)}: joint {name!r} {jumps.doubt(jumped)}')
         return found
 
-    def _can_reach_singular(self, found: Solution) -> bool:
+    def _can_reach_singular(self, found: Solution, reach: float) -> bool:
         """Return whether the mechanism can have strayed from a solution to a singular position since the last state.
 
-        The distance from one falls with that of the actuated joints, at a dead point with its square root.
+        The distance from one falls with that of the actuated joints, at most ``reach``, at a dead point with its square
+        root.
         """
-        strayed = self._jumps.strayed
-        reach = float(np.sqrt(((strayed / self._mechanism.arithmetic.unit) ** 2).sum()))
         if found.distance**2 - STEEPEST * reach >= PASSED * PASSED:
             return False
         if found.distance - reach < PASSED:
             return True
+        strayed = self._jumps.strayed
         for k, sign in product(range(len(strayed)), (-1.0, 1.0)):
             y = found.y.copy()
             y[k] += sign * strayed[k]
