@@ -31,9 +31,9 @@ from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import check_names
 from robot_dynamics_ros.nodes.lifecycle.robot_loader import load_robot, where_measured
 from robot_dynamics_ros.nodes.lifecycle.robot_requirements import requirements_of
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools.export_c import add_xacro_option, stated_description
 from robot_dynamics_ros.tools.figures.link_boxes import LinkBox, boxes_of, check_box
 from robot_dynamics_ros.tools.reported_errors import reported_errors
+from robot_dynamics_ros.tools.robot_options import add_xacro_option, stated_description
 
 COMMAND = 'robot_dynamics_check_model'
 NEARLY_ALIGNED = 2.0

@@ -15,9 +15,9 @@ from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.comparison.comparison import PRINTED, SIX, Comparison, compare
 from robot_dynamics_ros.tools.comparison.comparison_figures import STEP, figures
 from robot_dynamics_ros.tools.comparison.comparison_motions import MOTIONS, motion_of
-from robot_dynamics_ros.tools.export_c import add_xacro_option, stated_description
 from robot_dynamics_ros.tools.needed_packages import check_packages
 from robot_dynamics_ros.tools.reported_errors import reported_errors
+from robot_dynamics_ros.tools.robot_options import add_xacro_option, stated_description
 
 COMMAND = 'robot_dynamics_compare'
 PACKAGES = ('matplotlib', 'plotly', 'scipy')

@@ -1,18 +1,20 @@
 """Export quantities of a robot as C99, with a CMakeLists.txt, for a controller or a microcontroller."""
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 
 from robot_dynamics_ros.control.arm.driven_code import write_driven_c
-from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
-from robot_dynamics_ros.control.arm.mimic_joints import with_followers
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.formats.description import found_description
-from robot_dynamics_ros.formats.xacro import xacro_arguments
-from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.compiled_code import PROGRAMS, Program
 from robot_dynamics_ros.tools.reported_errors import reported_errors
+from robot_dynamics_ros.tools.robot_options import (
+    add_lock_option,
+    add_robot_options,
+    driven_robot_of,
+    locked_of,
+    robot_of,
+)
 from robot_dynamics_ros.validation import REFERENCE_FRAMES
 
 
@@ -52,82 +54,6 @@ def exported(options) -> list[Path]:
     if not isinstance(robot, DrivenRobot):
         raise ArgumentError(f'--driven: no joint of {robot.name} follows another one or has a spring; leave it out')
     return write_driven_c(robot, options.folder)
-
-
-def add_robot_options(parser: argparse.ArgumentParser, gravity: str = '--gravity') -> None:
-    """Add the arguments that describe a robot to ``robot_of``; ``gravity`` is the name of that of the vector."""
-    parser.add_argument(
-        'robot',
-        help='robot of the package, for instance aubo_i5, or of robot_descriptions, for instance panda_description, or '
-        'path of a URDF, xacro, MJCF or YAML file',
-    )
-    add_xacro_option(parser)
-    parser.add_argument('--loops', type=Path, metavar='FILE', help='loops file: what closes the loops of a cut URDF')
-    parser.add_argument('--actuators', type=Path, help='actuator file with rotor inertias')
-    parser.add_argument('--base-link', help='link whose frame becomes the base frame')
-    parser.add_argument('--tip-link', help='last link of the chain')
-    parser.add_argument(
-        gravity,
-        dest='gravity',
-        type=float,
-        nargs=3,
-        metavar=('X', 'Y', 'Z'),
-        help='gravity in the base frame, m/s^2 (default: that of an MJCF or YAML file, else (0, 0, -9.81) in the root)',
-    )
-
-
-def add_lock_option(parser: argparse.ArgumentParser) -> None:
-    """Add the argument with joints to lock, which ``locked_of`` reads."""
-    parser.add_argument(
-        '--lock',
-        action='append',
-        default=[],
-        metavar='JOINT:POSITION',
-        help="joint to lock at a position (rad, m), such as a gripper's; what mimics it is locked, too; repeat it",
-    )
-
-
-def locked_of(options) -> dict[str, float]:
-    """Return the position (rad, m) of each joint to lock, and of what mimics it."""
-    positions: dict[str, float] = {}
-    for entry in options.lock:
-        joint, _, text = entry.rpartition(':')
-        try:
-            positions[joint.strip()] = float(text)
-        except ValueError:
-            raise ArgumentError(f'--lock: expected JOINT:POSITION, got {entry!r:.80}') from None
-    if not positions:
-        return {}
-    return with_followers(
-        Robot.from_description(stated_description(options), 'couple', options.loops).loops.couplings, positions
-    )
-
-
-def add_xacro_option(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of a xacro file to ``stated_description``."""
-    parser.add_argument(
-        '--xacro-args', default='', metavar='ARGUMENTS', help="arguments of a xacro file: 'name:=value ...'"
-    )
-
-
-def stated_description(options) -> str:
-    """Return path, name or URDF text of the robot that the options name: what a node reads."""
-    return found_description(options.robot, xacro_arguments(options.xacro_args))
-
-
-def robot_of(options, mimic: str = 'ignore', locked: Mapping[str, float] | None = None) -> Robot:
-    """Return the robot that the options describe, with ``locked`` joints at positions; ``mimic`` as in ``Robot``."""
-    robot = Robot.from_description(stated_description(options), mimic, options.loops)
-    if options.actuators:
-        robot = robot.with_actuators(options.actuators)
-    if locked:
-        robot = robot.with_locked_joints(locked)
-    return robot.chain(options.base_link, options.tip_link, options.gravity)
-
-
-def driven_robot_of(options) -> Robot | DrivenRobot:
-    """Return the robot that the options describe in its driven joints, locked joints and what mimics them left out."""
-    return in_driven_joints(robot_of(options, 'couple', locked_of(options)))
 
 
 def program(text: str) -> Program:

@@ -25,8 +25,8 @@ from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.export.c_export import check_replaceable, write_files
 from robot_dynamics_ros.robot.export.c_library_export import controller_library
 from robot_dynamics_ros.tools.controller_package import ControllerPackage, checked_name
-from robot_dynamics_ros.tools.export_c import add_lock_option, add_robot_options, driven_robot_of
 from robot_dynamics_ros.tools.reported_errors import reported_errors
+from robot_dynamics_ros.tools.robot_options import add_lock_option, add_robot_options, driven_robot_of
 
 LARGEST_RATE = 100_000
 LAWS = IMPEDANCE, OPERATIONAL_SPACE

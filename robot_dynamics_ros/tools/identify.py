@@ -16,10 +16,10 @@ from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.formats.yaml_files.actuator_export import actuators_of
 from robot_dynamics_ros.identification.logs.csv_files import EXAMPLE, KEYS, columns_of
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools.export_c import add_lock_option, add_robot_options, locked_of, robot_of
 from robot_dynamics_ros.tools.figures.figure_page import write_page
 from robot_dynamics_ros.tools.needed_packages import check_packages
 from robot_dynamics_ros.tools.reported_errors import reported_errors
+from robot_dynamics_ros.tools.robot_options import add_lock_option, add_robot_options, locked_of, robot_of
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.identification import Log

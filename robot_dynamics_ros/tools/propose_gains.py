@@ -16,8 +16,8 @@ from robot_dynamics_ros.control.laws.impedance.impedance_proposal import (
     propose_impedance,
 )
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools.export_c import add_lock_option, add_robot_options, driven_robot_of
 from robot_dynamics_ros.tools.reported_errors import reported_errors
+from robot_dynamics_ros.tools.robot_options import add_lock_option, add_robot_options, driven_robot_of
 
 WIDTHS = 10, 11, 11, 10
 COLUMNS = f'{"":24}{"inertia":>10}{"bandwidth":>11}{"stiffness":>11}{"damping":>10}'

@@ -13,9 +13,9 @@ from robot_dynamics_ros.control.guards.measured_effort import MEANINGS
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.nodes.process.ros_packages import ROS
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools.export_c import add_robot_options, robot_of, stated_description
 from robot_dynamics_ros.tools.needed_packages import check_packages
 from robot_dynamics_ros.tools.reported_errors import reported_errors
+from robot_dynamics_ros.tools.robot_options import add_robot_options, robot_of, stated_description
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.identification.logs.log import Log

@@ -10,7 +10,7 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_arguments, xacro_command
 from robot_dynamics_ros.tools import replay
-from robot_dynamics_ros.tools.export_c import robot_of
+from robot_dynamics_ros.tools.robot_options import robot_of
 
 pytestmark = pytest.mark.plain
 
