@@ -1,4 +1,4 @@
-"""Masses and friction of an arm from a log of its motion: what the description has wrong, and how well it is found.
+"""Masses and friction of an arm from a log of its motion: errors of the description, and the accuracy of the result.
 
 The log is simulated: an AUBO-i5 with 10 % more mass and more friction than its description, and noise of 0.2 N m.
 """

@@ -68,7 +68,7 @@ def identified_parameters(
 
 
 class _Table(NamedTuple):
-    """What the parameters are computed from; see ``identified_parameters``."""
+    """Computes the rows of the table; arguments as of ``identified_parameters``."""
 
     problem: TorqueProblem
     terms: np.ndarray

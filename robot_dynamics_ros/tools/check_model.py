@@ -67,7 +67,7 @@ class Verdict(NamedTuple):
     """What a node does with a robot."""
 
     refusal: str  # why it refuses to be configured; '' where it does not
-    note: str = ''  # what it reads beside the robot, and how it computes with loops
+    note: str = ''  # its other input, and how it computes with loops
 
 
 def main(arguments=None) -> None:

@@ -93,7 +93,7 @@ def read_csv(path: Path, n: int, joint_names: Sequence[str], columns: Mapping[st
 
 
 class _Header(NamedTuple):
-    """The first line of a file, and what is known of its columns."""
+    """The first line of a file, with the joints and the stated names of columns."""
 
     path: Path
     names: list[str]

@@ -1,4 +1,4 @@
-"""Files of measured motions: what is wrong with one, times in bursts, and rosbag2 with joint states."""
+"""Files of measured motions: their errors, times in bursts, and rosbag2 with joint states."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
