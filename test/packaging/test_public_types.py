@@ -57,7 +57,7 @@ def test_public_names_are_found():
 
 def test_the_page_on_versions_names_the_packages_and_the_versions_of_python():
     page = (ROOT / 'doc' / 'versions.md').read_text(encoding='utf-8')
-    assert set(re.findall(r'`(robot_dynamics_ros[\w.]*)`', page.partition('## What is public')[2])) == {*PACKAGES}
+    assert set(re.findall(r'`(robot_dynamics_ros[\w.]*)`', page.partition('## Public interfaces')[2])) == {*PACKAGES}
     readme = (ROOT / 'README.md').read_text(encoding='utf-8')
     assert re.search(r'\| Python \| (3\.\d+ to 3\.\d+) ', page)[1] in readme
 
