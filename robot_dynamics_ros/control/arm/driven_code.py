@@ -139,7 +139,7 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
         open_constraint: ((constraints,), (closing,)),
         slow_constraint: ((constraints,), (closing,), (closing,)),
         nearest_constraint: ((constraints,), (1,), (closing,)),
-        jumped_joint: (*((m,),) * 16, (3,), (m,), (m,), ()),
+        jumped_joint: (*((m,),) * 17, (3,), (m,), (m,), ()),
         driven_torque: ((m, nv), (nv,), (m,)),
     }
     for function, kinds in kinds_of.items():

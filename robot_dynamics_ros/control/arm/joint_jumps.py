@@ -28,6 +28,8 @@ LOST = 2.5
 """Periods without a state after which states were lost."""
 RESTS = 0.03
 """s: longest time in which states may repeat a position that hardware reads less often, and that says nothing."""
+STANDS = 0.1
+"""s: longest time for which a joint in motion may repeat a position, and is taken for one that is not read."""
 LEARNS, FORGETS = 0.5, 0.9
 """Shares of the time for which states repeat a position that a repetition, and a step without one, leave."""
 SLACK = 0.02
@@ -47,12 +49,57 @@ def turns_of(ahead, turn):
     return (ahead / select(turn > 0.0, turn, 1.0) + 6755399441055744.0) - 6755399441055744.0
 
 
+@kernel
+def judge(k, unit, velocity, held, offset, shift, spread, doubt, step, time, off, half, fits, is_sure):
+    """Write whether joint k is in doubt after a ``step`` in ``time`` s, and return whether it tells of the velocity.
+
+    The step is ``off`` from where the joint would be, of an interval of which the farther end is ``half`` from there;
+    it ``fits`` in it, and ``is_sure`` if nothing has to confirm it. The arrays are those of ``jumped_joint``.
+    """
+    small, wide, left, learns = SMALL * unit[k], WIDE * unit[k], offset[k] + off, is_sure
+    if doubt[k] < 0.0:
+        # either of the first two states may be wrong
+        doubt[k], offset[k], spread[k] = select(is_sure, 0.0, 1.0), off, ENDLESS
+        velocity[k] = select(fits, step / time, 0.0)
+    elif doubt[k] == 0.0:
+        # where the state before was wrong, from where the joint would be without it
+        without = left + (velocity[k] - held[k]) * time
+        last = select(abs(without) < 0.5 * abs(off), without, off)
+        # back to where the joint was before small steps, or not so many of them that they add up to a jump
+        all_steps = last + select(abs(shift[k]) <= small, shift[k], 0.0)
+        is_small = fits | (min(abs(all_steps), abs(last + shift[k])) <= small)
+        doubt[k], spread[k] = select(is_sure, 0.0, select(is_small, 1.0, 2.0)), half
+        offset[k] = select(is_small, off, all_steps)
+    elif doubt[k] == 1.0:
+        is_back = (abs(left) <= spread[k]) & (spread[k] <= wide)
+        if is_sure | is_back:
+            steps = offset[k] + select(abs(offset[k] + shift[k]) <= small, shift[k], 0.0)
+            doubt[k], shift[k], offset[k] = 0.0, select(is_sure, steps, shift[k]), off
+        else:
+            # one of both states is wrong, or none is
+            spread[k] += select(fits, half, 0.0)
+            is_small = min(abs(left), abs(left + shift[k])) <= max(spread[k], small)
+            doubt[k], offset[k] = select(is_small, 1.0, 2.0), left
+            velocity[k] = select(fits, step / time, velocity[k])
+    else:
+        # the jump back explains the step better than a motion does
+        nearest = min(abs(left), abs(left + shift[k]))
+        is_back = (nearest <= max(spread[k], small)) & (nearest < 0.5 * abs(off))
+        learns = fits & (not is_back)
+        if is_back:
+            doubt[k] = select(spread[k] > wide, 1.0, 0.0)
+        # many small steps are no jump back
+        if is_back or (not fits and abs(left) > abs(offset[k])):
+            offset[k] = left
+    return learns
+
+
 @compiled(given='y elapsed')
 def jumped_joint(
     turn: Vector, unit: Vector, fastest: Vector,
     seen: Vector, below: Vector, above: Vector, slowest: Vector, quickest: Vector, velocity: Vector,
     offset: Vector, shift: Vector, spread: Vector, doubt: Vector, rest: Vector, unread: Vector, stale: Vector,
-    period: Vector, strayed: Vector,
+    held: Vector, period: Vector, strayed: Vector,
     y: Vector, elapsed: float,
 ) -> int:  # fmt: skip
     """Return the first joint at y (m; rad, m) that is in doubt, -1 for none.
@@ -63,8 +110,9 @@ def jumped_joint(
     its ``offset`` (m; rad, m) from where it would be without the states in doubt, ``shift`` (m), the sum of those that
     were confirmed within about a second, and ``spread`` (m), how exactly that is known; for how long states repeat a
     position, ``rest`` (m, s), in part since it was not read, ``unread`` (m, s), and mostly did so in motion, ``stale``
-    (m, s); the ``period`` (3, s) of states, by how much they came in bursts, and how irregularly; how far the joints
-    can have ``strayed`` (m; rad, m) from the straight line between both states.
+    (m, s); the velocities before the last state that was not in doubt, ``held`` (m, per s); the ``period`` (3, s) of
+    states, by how much they came in bursts, and how irregularly; how far the joints can have ``strayed`` (m; rad, m)
+    from the straight line between both states.
     ``fastest`` (m) are the velocities of the joints; the ``unit`` of those in no loop is so large that none jumps.
     """
     found = -1
@@ -83,57 +131,37 @@ def jumped_joint(
         # a position that hardware has not read yet
         is_old = repeats & (rest[k] + elapsed <= min(1.5 * stale[k], RESTS))
         rest[k] = select(repeats, min(rest[k] + elapsed, RESTS), rest[k])
-        unread[k] += select(is_old, elapsed, 0.0)
-        if not is_old:
-            # since the position before, if states in between have repeated that
-            time = max(since + unread[k], SHORTEST)
-            in_time = min(stale[k], since) + JITTER * period[2]
-            noise = NOISE * unit[k] + min(abs(velocity[k]) * in_time, SLACK * unit[k])
-            most, fast = ACCELERATION * unit[k] * time, 2.0 * fastest[k]
-            # p + v T - A T^2 / 2 ... p + v T + A T^2 / 2, and no faster than at the velocity limit
-            slow, quick = max(slowest[k] - most, -fast), min(quickest[k] + most, fast)
-            # in a burst T is anything between the stamps and the period
-            early = select(is_burst, elapsed + unread[k], time)
-            slower, quicker = max(slowest[k] - 0.5 * most, -fast), min(quickest[k] + 0.5 * most, fast)
-            lower = below[k] + min(slower * time, slower * early)
-            upper = above[k] + max(quicker * time, quicker * early)
-            near, far = min(velocity[k] * early, velocity[k] * time), max(velocity[k] * early, velocity[k] * time)
-            ahead = min(max(min(max(step, near), far), lower), upper)
-            off, half = step - ahead, max(upper - ahead, ahead - lower) + noise
+        # since the position before, if states in between have repeated that
+        time = max(since + unread[k], SHORTEST)
+        in_time = min(stale[k], since) + JITTER * period[2]
+        noise = NOISE * unit[k] + min(abs(velocity[k]) * in_time, SLACK * unit[k])
+        most, fast = ACCELERATION * unit[k] * time, 2.0 * fastest[k]
+        # p + v T - A T^2 / 2 ... p + v T + A T^2 / 2, and no faster than at the velocity limit
+        slow, quick = max(slowest[k] - most, -fast), min(quickest[k] + most, fast)
+        # in a burst T is anything between the stamps and the period
+        early = select(is_burst, elapsed + unread[k], time)
+        slower, quicker = max(slowest[k] - 0.5 * most, -fast), min(quickest[k] + 0.5 * most, fast)
+        lower = below[k] + min(slower * time, slower * early)
+        upper = above[k] + max(quicker * time, quicker * early)
+        near, far = min(velocity[k] * early, velocity[k] * time), max(velocity[k] * early, velocity[k] * time)
+        ahead = min(max(min(max(step, near), far), lower), upper)
+        off, half = step - ahead, max(upper - ahead, ahead - lower) + noise
+        fits = (step >= lower - noise) & (step <= upper + noise)
+        is_late = are_lost | (unread[k] > 1.5 * stale[k])
+        is_sure = fits & (not (is_late & (half > WIDE * unit[k]))) & (abs(off) <= 2.0 * noise + most * time)
+        # nor that of a joint which cannot have stopped: v > A T, and v T - A T^2 / 2 is more than noise
+        is_known = (doubt[k] == 0.0) | (spread[k] == 0.0)
+        may_stand = repeats & is_known & (time <= STANDS)
+        is_far = (not fits) | ((abs(velocity[k]) - 0.5 * most) * early > 2.0 * noise)
+        is_frozen = may_stand & (is_far | (doubt[k] == 1.0))
+        if is_old or is_frozen or (may_stand and abs(velocity[k]) > most):
+            unread[k] += elapsed
+            if is_frozen:
+                doubt[k], offset[k], spread[k] = 1.0, 0.0, 0.0
+        else:
             shift[k] *= max(1.0 - time, 0.0)
-            fits, left = (step >= lower - noise) & (step <= upper + noise), offset[k] + off
-            is_sure = fits & (not (are_lost & (half > WIDE * unit[k]))) & (abs(off) <= 2.0 * noise + most * time)
-            learns = is_sure
-            if doubt[k] < 0.0:
-                # either of the first two states may be wrong
-                doubt[k], offset[k], spread[k] = select(is_sure, 0.0, 1.0), off, ENDLESS
-                velocity[k] = select(fits, step / time, 0.0)
-            elif doubt[k] == 0.0:
-                # back to where the joint was before small steps, or not so many of them that they add up to a jump
-                all_steps = off + select(abs(shift[k]) <= SMALL * unit[k], shift[k], 0.0)
-                is_small = fits | (min(abs(all_steps), abs(off + shift[k])) <= SMALL * unit[k])
-                doubt[k], spread[k] = select(is_sure, 0.0, select(is_small, 1.0, 2.0)), half
-                offset[k] = select(is_small, off, all_steps)
-            elif doubt[k] == 1.0:
-                is_back = (abs(left) <= spread[k]) & (spread[k] <= WIDE * unit[k])
-                if is_sure | is_back:
-                    steps = offset[k] + select(abs(offset[k] + shift[k]) <= SMALL * unit[k], shift[k], 0.0)
-                    doubt[k], shift[k] = 0.0, select(is_sure, steps, shift[k])
-                else:
-                    # one of both states is wrong, or none is
-                    spread[k] += select(fits, half, 0.0)
-                    is_small = abs(left) <= max(spread[k], SMALL * unit[k])
-                    doubt[k], offset[k] = select(is_small, 1.0, 2.0), left
-                    velocity[k] = select(fits, step / time, velocity[k])
-            else:
-                # the jump back explains the step better than a motion does
-                is_back = (abs(left) <= max(SMALL * unit[k], spread[k])) & (abs(left) < 0.5 * abs(off))
-                learns = fits & (not is_back)
-                if is_back:
-                    doubt[k] = select(spread[k] > WIDE * unit[k], 1.0, 0.0)
-                # many small steps are no jump back
-                if is_back or (not fits and abs(left) > abs(offset[k])):
-                    offset[k] = left
+            learns = judge(k, unit, velocity, held, offset, shift, spread, doubt, step, time, off, half, fits, is_sure)
+            held[k] = select(doubt[k] == 0.0, velocity[k], held[k])
             low, high = -noise, noise
             if learns and not is_burst:
                 low, high = max(lower - step, -noise), min(upper - step, noise)
@@ -141,6 +169,10 @@ def jumped_joint(
                 slow = max(slow, (low + step - above[k]) / time - 0.5 * most)
                 quick = max(slow, min(quick, (high + step - below[k]) / time + 0.5 * most))
                 velocity[k] += min(max(step / time - velocity[k], -most), most)
+            elif repeats and (is_known or doubt[k] == 0.0):
+                # it has stopped, or stood since states were lost
+                slower = select(spread[k] > WIDE * unit[k], fast, most)
+                velocity[k] -= min(max(velocity[k], -slower), slower)
             velocity[k] = min(max(velocity[k], slow), quick)
             below[k], above[k], slowest[k], quickest[k] = low, high, slow, quick
             # a curve between two points leaves their line by A T^2 / 8
@@ -178,9 +210,9 @@ class JointJumps:
     """
 
     def __init__(self, turn: np.ndarray, unit: np.ndarray, fastest: np.ndarray):
-        self._states, self._period, self._strayed = np.zeros((13, len(turn))), np.zeros(3), np.zeros(len(turn))
+        self._states, self._period, self._strayed = np.zeros((14, len(turn))), np.zeros(3), np.zeros(len(turn))
         self._seen, self._below, self._above, self._slowest, self._quickest = self._states[:5]
-        _, self._offset, _, _, self._doubt, *_ = self._states[5:]
+        _, self._offset, _, _, self._doubt, _, self._unread, *_ = self._states[5:]
         self._noise, self._fastest = NOISE * unit, 2.0 * fastest
         self.stamp, self.elapsed, self.begun, self._pause = -1, 0.0, False, 0.0
         states = *self._states, self._period, self._strayed
@@ -236,6 +268,8 @@ class JointJumps:
     def doubt(self, joint: int) -> str:
         """Return in words how the position of a joint differs from the one that its motion predicts."""
         off = f'{abs(self._offset[joint]):.3g} rad or m'
+        if self._unread[joint] > 0.0 and self._offset[joint] == 0.0:
+            return 'repeats a position in motion, as where hardware is not read: the next state has to confirm that'
         if self._doubt[joint] < 2.0:
             return f'is {off} from where its motion leads: the next state has to confirm that'
         return (

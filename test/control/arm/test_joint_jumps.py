@@ -342,10 +342,56 @@ def test_a_stamp_that_repeats_in_motion_stops_nothing(period, speed):
             seen(robot, y, stamp)
         except LoopError as error:
             assert 'has to confirm' in str(error)
-    for k in (1, 2):
+    for k in (20, 21, 22):
+        y = home + along * 0.2 * np.sin(speed * period * k / 0.2)
         with suppress(LoopError):
-            seen(robot, y, stamp + k * period)
-    followed(robot, y, stamp + 3 * period)
+            seen(robot, y, stamp + (k - 19) * period)
+    followed(robot, home + along * 0.2 * np.sin(speed * period * 23 / 0.2), stamp + 4 * period)
+
+
+@pytest.mark.parametrize('frozen', [0.025, 0.05, 0.08])
+@pytest.mark.parametrize(('rate', 'speed'), [(60, 2.0), (125, 1.0), (125, 2.0), (500, 2.0), (1000, 1.0)])
+def test_positions_that_stand_still_once_in_motion_stop_nothing(rate, speed, frozen):
+    """As where hardware is not read for a moment: refused before they are 5 degrees off, then followed again."""
+    robot, along = closed('palletizer'), np.array([0.0, 1.0, 1.0, 0.0])
+    home, since = robot.following.home - 0.3 * along, 0.0
+    for k in range(int((0.3 + frozen) * rate)):
+        t = k / rate
+        since = t if t <= 0.2 or t > 0.2 + frozen else since
+        try:
+            followed(robot, home + along * speed * since, t)
+            assert speed * (t - since) < np.radians(5.0)
+        except LoopError as error:
+            assert 'to confirm that' in str(error)
+    followed(robot, home + along * speed * (k + 1) / rate, (k + 1) / rate)
+
+
+@pytest.mark.parametrize('rate', [60, 250, 1000])
+def test_a_joint_that_stops_at_once_is_followed_after_a_tenth_of_a_second(rate):
+    robot, along = closed('palletizer'), np.array([0.0, 1.0, 1.0, 0.0])
+    home = robot.following.home - 0.3 * along
+    for k in range(int(0.35 * rate)):
+        y = home + along * 2.0 * min(k / rate, 0.2)
+        with suppress(LoopError):
+            seen(robot, y, k / rate)
+    np.testing.assert_array_equal(robot.following.measured.y, y)
+    # and a jump of its encoder is one, whatever its velocity was
+    with pytest.raises(LoopError, match=r'has jumped by 0\.087'):
+        seen(robot, y + np.radians([0.0, 5.0, 0.0, 0.0]), (k + 1) / rate)
+
+
+@pytest.mark.parametrize(('rate', 'off'), [(25, 0.04), (25, 0.06), (30, 0.045), (40, 0.035)])
+@pytest.mark.parametrize('speed', [0.0, 1.0])
+def test_one_wrong_state_of_a_slow_stream_stops_nothing(rate, off, speed):
+    robot, along = closed('palletizer'), np.array([0.0, 1.0, 1.0, 0.0])
+    home = robot.following.home - 0.3 * speed * along
+    for sign in (-1.0, 1.0):
+        robot = closed('palletizer')
+        for k in range(15):
+            y = home + along * speed * k / rate
+            with suppress(LoopError):
+                seen(robot, y + sign * off * np.array([0.0, 1.0, 0.0, 0.0]) * (k == 10), k / rate)
+        np.testing.assert_array_equal(robot.following.measured.y, y)
 
 
 def test_turns_of_a_continuous_joint_are_followed():
