@@ -49,6 +49,14 @@ bool Compensation::torque(
     }
     transmitted = transmitted_.data();
   }
+  const robot_dynamics_mechanism * const mechanism = library_.mechanism;
+  if (terms_.friction && mechanism != nullptr && mechanism->add_passive_friction != nullptr) {
+    // gears transmit it
+    mechanism->add_passive_friction(qd_friction, memory, tau);
+    if (whole_torque_) {
+      mechanism->add_passive_friction(qd_friction, memory, transmitted_.data());
+    }
+  }
   library_.add_joint_friction(friction_.data(), qd_friction, transmitted, tau);
   return std::all_of(tau, tau + n, [](double number) {return std::isfinite(number);});
 }

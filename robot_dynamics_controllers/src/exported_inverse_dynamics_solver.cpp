@@ -68,11 +68,15 @@ public:
     return tau;
   }
 
-  /// Friction that depends on the transmitted torque is that at zero torque.
+  /// Friction that depends on the transmitted torque is that at zero torque, and that of joints without a motor is that at
+  /// the position of the last call.
   Vector getFrictionVector(const Vector & qd) const override
   {
     const robot_dynamics_library & library = checked({&qd});
     Vector tau = zeros_;
+    if (library.mechanism != nullptr && library.mechanism->add_passive_friction != nullptr) {
+      library.mechanism->add_passive_friction(qd.data(), loops_->memory(), tau.data());
+    }
     library.add_joint_friction(library.friction, qd.data(), zeros_.data(), tau.data());
     return tau;
   }

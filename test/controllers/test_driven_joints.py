@@ -23,11 +23,11 @@ def law_of(name: str, **settings) -> Law:
 class Node:
     """Gravity compensation and feedforward at states, as nodes compute them."""
 
-    def __init__(self, name: str):
+    def __init__(self, name: str, terms=TERMS):
         """Begin at home."""
         self.arm = arm(name)
         self._stamp = 0
-        self._torque = Compensation(self.arm, TERMS)
+        self._torque = Compensation(self.arm, terms)
 
     def state(self, y, elapsed: int = MILLISECOND) -> None:
         """Close the loops at measured positions; DynamicsError where a node refuses the state."""
@@ -65,9 +65,12 @@ def test_gravity_compensation_has_the_bits_of_a_node(name):
         assert node.gravity(y).tobytes() == effort.tobytes()
 
 
-@NAMES
-def test_feedforward_has_the_bits_of_a_node(name):
-    node, law, states = Node(name), law_of(name), motion(name)
+@pytest.mark.parametrize(
+    ('name', 'terms'), [*((name, TERMS) for name in (*ACTUATED, FINGERS)), ('palletizer', ('gravity', 'friction'))]
+)
+def test_feedforward_has_the_bits_of_a_node(name, terms):
+    """With a part of the terms, friction by load is that of all of them."""
+    node, law, states = Node(name, terms), law_of(name, compensation=terms), motion(name)
     rng = np.random.default_rng(5)
     references = np.zeros((STATES, 4, law.n))
     references[:, 0] = states[:, 0] + rng.uniform(-0.02, 0.02, (STATES, law.n))
@@ -164,7 +167,7 @@ def test_a_reference_far_from_the_state_is_approached(ahead):
     law.activate()
     efforts, outcomes = law.updates(states, references, MOTION)
     assert set(outcomes[5:]) == {'sent'}
-    expected = arm('palletizer').gravity_torque(references[-1, 0])
+    expected = arm('palletizer').torque(references[-1, 0], np.zeros(4), np.zeros(4))
     np.testing.assert_allclose(efforts[-1], expected, rtol=1e-9, atol=1e-9)
 
 

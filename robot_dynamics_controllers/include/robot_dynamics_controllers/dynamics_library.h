@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Changes with the layout of the structures below. */
-#define ROBOT_DYNAMICS_LIBRARY_VERSION 7u
+#define ROBOT_DYNAMICS_LIBRARY_VERSION 8u
 
 /* Entries of the run-time inputs: gravity in the base frame (3, m/s^2); ten inertial parameters of the last link with
  * its payload: m (kg), m c (3, kg m) and J about the origin of the link's frame (xx, xy, xz, yy, yz, zz; kg m^2); wrench
@@ -111,6 +111,9 @@ typedef struct robot_dynamics_mechanism {
   bool (*measure)(const double * q, double time, void * memory);
   /* The fault of the last call, and its constraint. */
   robot_dynamics_fault (*fault)(const void * memory, uint32_t * constraint);
+  /* Adds the friction that joints without a motor have at velocities qd (n) to tau (n), at the position of the last
+   * torque. A null pointer: they have none. */
+  void (*add_passive_friction)(const double * qd, const void * memory, double * tau);
 } robot_dynamics_mechanism;
 
 typedef struct robot_dynamics_library {

@@ -46,6 +46,8 @@ class CommandedJoints(NamedTuple):
     """Ends of the names of what the exported file defines for joints that others follow, beside ``programs``."""
     home: np.ndarray | None = None
     """Positions at which closed loops were closed first; None without them."""
+    rubbing: bool = False
+    """Whether joints without a motor have friction that depends on the position."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +94,14 @@ def library_source(library: Library) -> str:
     words = {**library.words, 'driven': len(joints.names)}
     mechanism = ''
     if joints.home is not None:
-        mechanism = filled(TEMPLATES / 'library_mechanism.c.in', **words, home=numbers(joints.home))
+        passive = filled(TEMPLATES / 'library_passive_friction.c.in', **words) if joints.rubbing else ''
+        mechanism = filled(
+            TEMPLATES / 'library_mechanism.c.in',
+            **words,
+            home=numbers(joints.home),
+            passive=passive,
+            has_passive='add_passive_friction' if passive else '0',
+        )
     return filled(
         TEMPLATES / 'library.c.in',
         **words,

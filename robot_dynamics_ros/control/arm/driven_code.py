@@ -30,7 +30,7 @@ from robot_dynamics_ros.control.arm.following_joints import FollowingJoints
 from robot_dynamics_ros.control.arm.joint_jumps import NOISE, jumped_joint
 from robot_dynamics_ros.control.arm.loop_solutions import FARTHEST, LONGEST, MOST_STEPS, STEPS
 from robot_dynamics_ros.control.arm.mechanism_states import STEEPEST
-from robot_dynamics_ros.control.joints.joint_friction import add_friction
+from robot_dynamics_ros.control.joints.joint_friction import add_friction, add_passive_friction
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.described_robot import evaluator_of
 from robot_dynamics_ros.robot.export.c_export import write_c
@@ -64,11 +64,13 @@ def driven_library(robot: DrivenRobot) -> Library:
     following = robot.following
     symbols = ['driven_joint_names', 'driven_torque', *(f'driven_{program}' for program in PROGRAMS)]
     symbols += ['spring_torque'] if following.has_springs else []
-    home = None
+    home, rubbing = None, robot.passive_friction is not None
     if isinstance(following, ClosedMechanism):
         home = following.home
         symbols += ['constraint_loops', 'initial_memory', 'measure', 'closing_step', 'driven_motion']
-    joints = CommandedJoints(robot.joint_names, robot.continuous_joints, robot.limits, robot.friction, symbols, home)
+        symbols += ['add_passive_friction'] if rubbing else []
+    of_driven = robot.joint_names, robot.continuous_joints, robot.limits, robot.friction
+    joints = CommandedJoints(*of_driven, symbols, home, rubbing)
     # the digest of the nodes, which has the loops
     return replace(controller_library(robot.robot, driven=joints), digest=robot.digest)
 
@@ -197,6 +199,8 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
         springs_at_rest=_springs(words, 'at->q', 'rest', fails) if mechanism.has_springs else '',
         springs_in_motion=_springs(words, 'at->q', 'qd', fails) if mechanism.has_springs else '',
     )
+    if robot.passive_friction is not None:
+        header += filled(TEMPLATES / 'passive_friction.h.in', **words)
     return Addition(header.rstrip(), source.rstrip())
 
 
@@ -204,11 +208,19 @@ def _whole_torque(words, robot: DrivenRobot, code: LoopCode, argument: str = '')
     """Return the function of all terms, friction included; ``argument`` is that of the memory of closed loops."""
     m, friction = robot.nv, np.array(robot.friction)
     code.function(add_friction, (friction.shape, (m,), (m,), (m,)))
+    of_passive = add_passive = ''
+    if (passive := robot.passive_friction) is not None:
+        code.function(add_passive_friction, (passive.shape, (m, passive.shape[1]), (m,), (m,)))
+        numbers_of: dict[str, str | int] = {'size': passive.size, 'friction': numbers(passive.ravel())}
+        of_passive = '\n' + filled(TEMPLATES / 'passive_friction.c.in', **words, **numbers_of)
+        add_passive = f'    {words["prefix"]}_add_passive_friction(yd, memory, result);\n'
     return filled(
         TEMPLATES / 'driven_torque.c.in',
         **words,
         size=friction.size,
         friction=numbers(friction.ravel()),
+        of_passive=of_passive,
+        add_passive=add_passive,
         argument=argument,
         given='memory, ' if argument else '',
         not_finite=f'fails(memory, {words["PREFIX"]}_NOT_FINITE, 0)' if argument else 'false',

@@ -6,7 +6,7 @@ Mimic joints follow their leaders (``mimic_joints``), the joints of a mechanism 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,9 +16,13 @@ from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.closing_way import driven_torque
 from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion
 from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
-from robot_dynamics_ros.control.joints.joint_friction import friction_adder
+from robot_dynamics_ros.control.joints.joint_friction import (
+    FRICTIONAL,
+    own_friction_adder,
+    passive_friction_adder,
+)
 from robot_dynamics_ros.control.joints.position_limits import limits_of
-from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.model.model import Finding, Friction, JointLimits, Model
 from robot_dynamics_ros.payload import Payload
@@ -53,7 +57,10 @@ class DrivenRobot:
         )
         self.limits: JointLimits = limits_of(robot.model, self.joint_names)
         self.friction: Friction = self._friction()
-        self._add_friction = friction_adder(self, np.array(self.friction))
+        self.passive_friction: np.ndarray | None = self._of_passive_joints()
+        self._add_own = own_friction_adder(self, np.array(self.friction))
+        passive = self.passive_friction
+        self._add_passive = None if passive is None else passive_friction_adder(passive, self.nv)
         self.rotor_inertia: np.ndarray = (following.constant_G**2).T @ robot.rotor_inertia
         # a turn of a leader is no turn of its followers
         self.continuous_joints: np.ndarray = robot.continuous_joints[places] & following.alone
@@ -207,8 +214,10 @@ class DrivenRobot:
 
         It is what nodes add up, so friction is that of ``friction_torque``.
         """
-        transmitted = self.inverse_dynamics(q, qd, qdd)
-        return _given(out, transmitted + self.friction_torque(qd, transmitted))
+        torque = self.inverse_dynamics(q, qd, qdd)
+        qd = np.ascontiguousarray(np.broadcast_to(np.asarray(qd, float), torque.shape))
+        self._add_friction(self._rows(q), qd, torque, torque)
+        return _given(out, torque)
 
     def acceleration(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, out: NDArray[np.float64] | None = None
@@ -221,8 +230,13 @@ class DrivenRobot:
         check_unlocked(self.model, 'acceleration')
         tau, transition = np.asarray(tau, float), self.friction.transition
         ratio = self.friction.load * np.asarray(qd, float) / np.hypot(qd, transition)
-        left = tau - self.friction_torque(qd)
-        return self.forward_dynamics(q, qd, (left - ratio * np.abs(left)) / (1.0 - ratio * ratio), out=out)
+        qd, unloaded, passive = _broadcast(qd, np.zeros(np.shape(q)), np.zeros(np.shape(q)))
+        self._add_of_driven(qd, np.zeros(qd.shape), unloaded)
+        self._add_of_passive(self._rows(q), qd, passive)
+        left = tau - unloaded
+        # gears transmit M qdd + h and the friction of joints without a motor
+        transmitted = (left - ratio * np.abs(left)) / (1.0 - ratio * ratio)
+        return self.forward_dynamics(q, qd, transmitted - passive, out=out)
 
     def forward_dynamics(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, out: NDArray[np.float64] | None = None
@@ -234,17 +248,24 @@ class DrivenRobot:
     def friction_torque(
         self, qd: ArrayLike, tau: ArrayLike | None = None, out: NDArray[np.float64] | None = None
     ) -> np.ndarray:
-        """Return friction torques (..., m) at qd; tau are the transmitted torques, zero by default.
+        """Return friction torques (..., m) at qd; tau are the torques without friction, zero by default.
 
-        They are those of driven joints and of what mimics them; joints that closed loops move count without friction.
+        ArgumentError where joints that closed loops move have friction, which depends on positions.
         """
-        qd = np.asarray(qd, float)
-        transmitted = np.zeros(self.nv) if tau is None else np.asarray(tau, float)
-        qd, transmitted = (np.ascontiguousarray(it) for it in np.broadcast_arrays(qd, transmitted))
-        torque = np.zeros(qd.shape)
-        for state in np.ndindex(qd.shape[:-1]):
-            self._add_friction(qd[state], transmitted[state], torque[state])
-        return _given(out, torque)
+        if self.passive_friction is not None:
+            raise ArgumentError(
+                f'{self.name}: friction of joints without a motor depends on positions q: use friction_along(q)'
+            )
+        return self._friction_function(None)(qd, tau, out)
+
+    def friction_along(self, q: ArrayLike) -> Callable[..., np.ndarray]:
+        """Return the function of (qd, tau=None, out=None) of the friction torques (..., m) at positions q (..., m).
+
+        They are those of driven joints, of what mimics them, and of those that closed loops move. The gears of the
+        motors transmit that of the latter, beside the torques tau without friction. It grows with no load, for a joint
+        without a motor transmits no torque.
+        """
+        return self._friction_function(self._rows(q))
 
     def jacobian(
         self, q: ArrayLike, link: str, reference_frame: str = ALIGNED, out: NDArray[np.float64] | None = None
@@ -259,7 +280,7 @@ class DrivenRobot:
 
     def _of(self, motion: Motion, quantity, *state, out, springs: bool = False) -> np.ndarray:
         """Return G' tau (..., m) of the ``quantity`` tau of all joints, less what ``springs`` of closures give."""
-        single = motion.q.ndim == 1
+        single = all(it.ndim == 1 for it in state)
         tau = quantity(*state, out=self._torque if single else None)
         of_springs = self.following.spring_torque(motion) if springs else None
         if of_springs is not None:
@@ -269,6 +290,56 @@ class DrivenRobot:
         reduced = np.empty(self.nv)
         self._driven_torque(motion.G.T, tau, reduced)
         return _given(out, reduced)
+
+    def _friction_function(self, rows: np.ndarray | None) -> Callable[..., np.ndarray]:
+        """Return the function of (qd, tau=None, out=None) of friction torques, with those of ``_rows``."""
+
+        def friction_torque(qd, tau=None, out=None) -> np.ndarray:
+            shape = np.broadcast_shapes(np.shape(qd), () if rows is None else rows.shape[:-1])
+            qd, transmitted, torque = _broadcast(qd, 0.0 if tau is None else tau, np.zeros(shape))
+            self._add_friction(rows, qd, transmitted, torque)
+            return _given(out, torque)
+
+        return friction_torque
+
+    def _rows(self, q) -> np.ndarray | None:
+        """Return G' (..., m, n) at q where friction depends on it, else None."""
+        if self.passive_friction is None:
+            return None
+        return np.ascontiguousarray(_transposed(self.following.motion(q).G))
+
+    def _add_friction(self, rows: np.ndarray | None, qd, transmitted, torque) -> None:
+        """Add friction to torque (..., m), and that of joints without a motor to what is transmitted (..., m)."""
+        self._add_of_passive(rows, qd, torque)
+        if transmitted is not torque:
+            self._add_of_passive(rows, qd, transmitted)
+        self._add_of_driven(qd, transmitted, torque)
+
+    def _add_of_driven(self, qd, transmitted, torque) -> None:
+        """Add the friction of driven joints."""
+        for state in np.ndindex(qd.shape[:-1]):
+            self._add_own(qd[state], transmitted[state], torque[state])
+
+    def _add_of_passive(self, rows: np.ndarray | None, qd, torque) -> None:
+        """Add the friction of joints without a motor, with those of ``_rows``."""
+        if rows is None or self._add_passive is None:
+            return
+        rows = np.broadcast_to(rows, (*qd.shape[:-1], *rows.shape[-2:]))
+        for state in np.ndindex(qd.shape[:-1]):
+            self._add_passive(rows[state], qd[state], torque[state])
+
+    def _of_passive_joints(self) -> np.ndarray | None:
+        """Return the friction (8, n) of the joints that closed loops move, zero for the others; None for none.
+
+        They transmit no torque, so none grows with it.
+        """
+        if self.mechanism is None:
+            return None
+        friction = {field: column.copy() for field, column in self.robot.friction._asdict().items()}
+        for field in FRICTIONAL:
+            friction[field][self.following.places] = 0.0
+        friction['load'][:] = 0.0
+        return np.array([*friction.values()]) if any(friction[field].any() for field in FRICTIONAL) else None
 
     def _friction(self) -> Friction:
         """Return the friction of the driven joints, that of followers with a constant G included.
@@ -327,6 +398,11 @@ def in_driven_joints(robot: Robot, tolerance: float = math.inf) -> Robot | Drive
 def _reduced(motion: Motion, tau: np.ndarray) -> np.ndarray:
     """Return G' tau (..., m)."""
     return tau @ motion.G if motion.G.ndim == 2 else (tau[..., None, :] @ motion.G)[..., 0, :]
+
+
+def _broadcast(*vectors) -> tuple[np.ndarray, ...]:
+    """Return contiguous copies of vectors (..., m) of one shape."""
+    return tuple(np.array(it, float, order='C') for it in np.broadcast_arrays(*vectors))
 
 
 def _transposed(G: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Whether a mechanism that nodes accept can move, and what of it they do not compensate."""
+"""Whether a mechanism that nodes accept can move, and what of its friction does not count."""
 
 from collections.abc import Iterator
 
@@ -41,17 +41,15 @@ def stuck_findings(robot: DrivenRobot) -> Iterator[Finding]:
 
 
 def friction_findings(robot: DrivenRobot) -> Iterator[Finding]:
-    """Yield a finding on joints without a motor that have friction, which no node compensates."""
+    """Yield a finding on joints without a motor whose friction is said to grow with their load: they transmit none."""
     mechanism = robot.following
     if not isinstance(mechanism, ClosedMechanism):
         return
-    friction = robot.robot.friction
-    rubbing = (np.abs(friction.viscous) + np.abs(friction.coulomb) + np.abs(friction.offset)) > 0.0
-    names = [robot.model.joint_of_velocity(int(k)) for k in np.flatnonzero(rubbing)]
+    names = [robot.model.joint_of_velocity(int(k)) for k in np.flatnonzero(robot.robot.friction.load)]
     passive = [name for name in dict.fromkeys(names) if name not in robot.joint_names]
     if passive:
         message = (
-            f'joints without a motor have friction, which nodes do not compensate: {", ".join(passive)}; state it as '
-            'that of the joints with a motor, in an actuator file'
+            'joints without a motor have friction that grows with the load, which does not count: '
+            f'{", ".join(passive)} transmit no torque; state it as coulomb, or as load of joints with a motor'
         )
         yield Finding('warning', f'robot {robot.name!r}', message)

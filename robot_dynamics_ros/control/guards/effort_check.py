@@ -5,7 +5,8 @@ from collections import deque
 import numpy as np
 
 from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
-from robot_dynamics_ros.control.guards.measured_effort import MeasuredEffort, Resting, Verdict, static_friction
+from robot_dynamics_ros.control.guards.measured_effort import MeasuredEffort, Resting, Verdict
+from robot_dynamics_ros.control.joints.joint_friction import static_friction
 from robot_dynamics_ros.control.joints.standstill import Standstill
 from robot_dynamics_ros.robot import Robot
 
@@ -58,7 +59,7 @@ class EffortCheck:
         elif not self._rests:
             self._largest = float(largest_static_torque(robot).torque.max(initial=0.0))
         gravity = robot.gravity_torque(self._standstill.position)
-        friction = static_friction(robot.friction, gravity)
+        friction = static_friction(robot, self._standstill.position, gravity)
         self._rests.append(Resting(gravity, friction, self._standstill.effort))
         self._is_known = True
 

@@ -21,7 +21,6 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.model.model import Friction
 
 MEANINGS = ('torque', 'current', 'torque_without_gravity')
 """``torque``: N m (N) on the joint, gravity included. ``current``: A of the motor; times the torque constant it is the
@@ -186,8 +185,3 @@ class MeasuredEffort:
     def _shown(self, effort: float) -> str:
         """Return an effort with its unit."""
         return f'{effort:.3g} {"A" if self.meaning == "current" else "N m"}'
-
-
-def static_friction(friction: Friction, gravity: np.ndarray) -> np.ndarray:
-    """Return the largest friction (n,) of joints at rest that transmit the torques ``gravity`` (n), N m (N)."""
-    return friction.coulomb + friction.stribeck + friction.load * np.abs(gravity) + np.abs(friction.offset)

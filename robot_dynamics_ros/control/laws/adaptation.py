@@ -114,6 +114,7 @@ class Adaptation:
         n, Kp, Kd = robot.nv, gains('stiffness', stiffness, robot.nv), gains('damping', damping, robot.nv)
         _check(robot, Kd, settings, terms)
         self._robot, self.settings, self.rate = robot, settings, Kp / Kd
+        self.terms: tuple[str, ...] = tuple(terms)
         self._bare = tip_row(robot)
         largest, fastest = self._bare[0] + settings.payload_limit, np.nan_to_num(robot.limits.velocity, posinf=0.0)
         self.estimate = TipEstimate(largest, n, settings.rate / (largest**2 * _leverage(robot, Kd)))

@@ -119,7 +119,7 @@ class AdaptiveControl:
         self._reference = bound(_reference, *fixed, *written, then=(vector,) * 5)
         parts = gains('damping', damping, n), tip_row(robot), s, tau, wide, self.regressor
         self._combine = bound(_combine, *parts, adaptation.estimate.parameters, then=(vector,))
-        self._add_friction = friction_adder(robot, adaptation.friction)
+        self._add_friction = friction_adder(robot, adaptation.terms, adaptation.friction)
 
     def torque(self, q, qd, desired, feedforward, out) -> None:
         """Write the torque (n, N m or N) at q and qd (n) for the ``desired`` q, qd and qdd (n each) into ``out``."""
@@ -135,7 +135,7 @@ class AdaptiveControl:
             robot.inverse_dynamics(q, *motion, out=tau)
             robot.torque_regressor(q, *motion, out=wide)
         self._combine(out)
-        self._add_friction(desired[1], out, out)
+        self._add_friction(q, desired[1], out, out)
 
 
 class AdaptiveHold:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.continuous_joints import turns
-from robot_dynamics_ros.control.joints.joint_friction import friction_adder, frictionless
+from robot_dynamics_ros.control.joints.joint_friction import friction_adder
 from robot_dynamics_ros.control.terms.compensation import TERMS
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled
@@ -96,8 +96,7 @@ class JointSpaceControl:
         self._acceleration = _feedback_with(robot, np.full(n, bandwidth**2), np.full(n, 2.0 * bandwidth))
         if law in QUANTITIES:
             self._robot.prepare(QUANTITIES[law])
-        friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
-        self._add_friction = friction_adder(robot, friction)
+        self._add_friction = friction_adder(robot, terms)
         self._term = np.zeros(n)
 
     def torque(
@@ -121,7 +120,7 @@ class JointSpaceControl:
             # tau = M (qdd_d + w^2 e + 2 w de) + h + friction
             self._acceleration(q, qd, q_desired, qd_desired, qdd_desired, self._term)
             self._robot.inverse_dynamics(q, qd, self._term, out=out)
-            self._add_friction(qd_desired, out, out)
+            self._add_friction(q, qd_desired, out, out)
             return
         # tau = Kp e + Kd de + term
         if self.law == 'pd_gravity':

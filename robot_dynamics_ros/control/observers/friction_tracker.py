@@ -18,6 +18,7 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.joints.joint_friction import friction_along
 from robot_dynamics_ros.control.joints.standstill import SPEED
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled
@@ -147,7 +148,9 @@ class FrictionTracker:
             raise ArgumentError(f'time_constant: expected a time above 0 s, got {time_constant:g}')
         n, effort = robot.nv, robot.limits.effort
         transmitted = TRANSMITTED * np.where(np.isfinite(effort), effort, 0.0)
-        self._robot, self._level = robot, robot.friction_torque(np.ones(n), transmitted) - robot.friction.offset
+        friction, speed = friction_along(robot, robot.neutral()), np.ones(n)
+        # without the offset
+        self._robot, self._level = robot, 0.5 * (friction(speed, transmitted) - friction(-speed, transmitted))
         self._sums = np.zeros((n, 5))
         self.scale: np.ndarray = np.ones(n)
         self.offset: np.ndarray = np.zeros(n)
@@ -204,7 +207,7 @@ class FrictionTracker:
             Inverse dynamics plus the friction that is tracked.
         """
         rigid = self._robot.inverse_dynamics(log.q, log.qd, log.qdd)
-        friction = self._robot.friction_torque(log.qd, rigid)
+        friction = friction_along(self._robot, log.q)(log.qd, rigid)
         measured = log.torque(self._robot) - rigid
         elapsed = np.diff(log.t, prepend=log.t[0])
         predicted = np.empty_like(rigid)

@@ -16,12 +16,13 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.joints.joint_friction import friction_adder
 from robot_dynamics_ros.control.observers.friction_tracker import FrictionTracker
 from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender, RobotLaw
 from robot_dynamics_ros.control.payload.payload_gravity import PayloadGravity
+from robot_dynamics_ros.control.terms.compensation import TERMS
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
-from robot_dynamics_ros.kernels.friction import friction_torque
 from robot_dynamics_ros.robot import Robot
 
 GAIN = 25.0
@@ -56,32 +57,26 @@ class MomentumRate:
         out -= self._robot.gravity_torque(q, out=self._gravity)
 
 
-@compiled(given='qd torque decay elapsed')
+@compiled(given='friction torque decay elapsed')
 def _step(
-    friction: Matrix,
-    W: Matrix,
     inputs: Matrix,
     filtered: Matrix,
     momentum: Matrix,
     rate: Vector,
-    qd: Vector,
+    friction: Vector,
     torque: Vector,
     decay: float,
     elapsed: float,
 ) -> bool:
     """Filter one sample; return whether all numbers are finite.
 
-    inputs (5, n) are those of the last sample, tau + C' qd - g and the friction of the model, and scratch. filtered
+    inputs (2, n) are those of the last sample, tau + C' qd - g and the ``friction`` (n) of the model. filtered
     (3, n): the measured friction tau + C' qd - g - dp/dt, that of the model, and |dp/dt|. momentum (2, n): p at the
     last sample and now. decay = exp(-K elapsed); the inputs are linear between samples, dp/dt is constant.
     """
-    # the gear transmits what friction leaves of the torque
-    for k in range(qd.shape[0]):
-        inputs[2, k] = torque[k] - inputs[1, k]
-    friction_torque(friction, W, qd, inputs[2], inputs[4], inputs[3])
     total = 0.0
-    for k in range(qd.shape[0]):
-        u, f = torque[k] + rate[k], inputs[3, k]
+    for k in range(torque.shape[0]):
+        u, f = torque[k] + rate[k], friction[k]
         if elapsed > 0.0:
             change = (momentum[1, k] - momentum[0, k]) / elapsed
             measured = 0.5 * (u + inputs[0, k]) - change
@@ -128,21 +123,15 @@ class MomentumObserver:
         self._gain, self._tracker, n = validation.positive('gain', gain), tracker, robot.nv
         self._momentum_of = PayloadBlender(momentum, robot, PayloadGravity.of(robot))
         self._rate_of = PayloadBlender(MomentumRate, robot, PayloadGravity.of(robot))
-        momenta, self._inputs, self._filtered = np.zeros((2, n)), np.zeros((5, n)), np.zeros((3, n))
+        momenta, self._inputs, self._filtered = np.zeros((2, n)), np.zeros((2, n)), np.zeros((3, n))
         self._before, self._now = momenta
         self._measured = self._filtered[0]
         self.friction: np.ndarray = self._filtered[1]
         self.inertial: np.ndarray = self._filtered[2]
         self._q, self._qd, self._rate = np.zeros((3, n))
         self.residual: np.ndarray = np.zeros(n)
-        fixed = (
-            np.array(robot.friction),
-            robot.model.motor_velocities(),
-            self._inputs,
-            self._filtered,
-            momenta,
-            self._rate,
-        )
+        self._add_friction, self._transmitted, self._friction = friction_adder(robot, TERMS), *np.zeros((2, n))
+        fixed = self._inputs, self._filtered, momenta, self._rate
         self._step = bound(_step, *fixed, then=(self._rate, self._rate, 0.0, 0.0))
         self.reset()
 
@@ -193,7 +182,11 @@ class MomentumObserver:
         self._rate_of.torque(time, q, qd, out=self._rate)
         self._stamp, self.elapsed, self._time = stamp, elapsed, max(self._time, 0.0) + elapsed
         self._q[:], self._qd[:] = q, qd
-        if not self._step(qd, torque, math.exp(-self._gain * elapsed), elapsed):
+        # the gear transmits what friction leaves of the torque
+        np.subtract(torque, self._inputs[1], out=self._transmitted)
+        self._friction.fill(0.0)
+        self._add_friction(q, qd, self._transmitted, self._friction)
+        if not self._step(self._friction, torque, math.exp(-self._gain * elapsed), elapsed):
             self.reset()
             return False
         friction = self.friction if self._tracker is None else self._tracker.torque(self.friction, self.residual)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robot_dynamics_ros.control.joints.joint_friction import friction_adder, frictionless
+from robot_dynamics_ros.control.joints.joint_friction import friction_adder
 from robot_dynamics_ros.control.terms.residual_torque import ResidualTorque
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.residual import ResidualModel
@@ -63,8 +63,7 @@ class Compensation:
         self._inertia, self._coriolis = 'inertia' in terms, 'coriolis' in terms
         self._zeros = np.zeros(robot.nv)
         friction = robot.friction
-        parameters = np.array(friction if 'friction' in terms else frictionless(friction))
-        self._add_friction = friction_adder(robot, parameters)
+        self._add_friction = friction_adder(robot, terms)
         # load-dependent friction depends on the whole transmitted torque, terms of the robot's controller included
         self._whole = robot if friction.load.any() and not RIGID_BODY.issubset(terms) else None
         if self._whole:
@@ -92,7 +91,7 @@ class Compensation:
         transmitted = out
         if self._whole:
             transmitted = self._whole.inverse_dynamics(q, qd, qdd, out=self._transmitted)
-        self._add_friction(qd_friction, transmitted, out)
+        self._add_friction(q, qd_friction, transmitted, out)
         if self._residual:
             self._residual.add(q, qd_friction, out)
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from robot_dynamics_ros.control.joints.joint_friction import friction_along
 from robot_dynamics_ros.control.joints.joint_order import permutation
 from robot_dynamics_ros.control.terms.compensation import TERMS
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
@@ -112,7 +113,7 @@ class DynamicsQuery:
         """Write the terms (states, terms, n) of the torque in the order of ``TERMS``."""
         robot = self._robot
         rigid = robot.gravity_torque(q), robot.coriolis_torque(q, qd), robot.inertia_torque(q, qdd)
-        for k, torque in enumerate((*rigid, robot.friction_torque(qd, sum(rigid)))):
+        for k, torque in enumerate((*rigid, friction_along(robot, q)(qd, sum(rigid)))):
             out[:, k] = torque
 
     def _computed(self, quantity: Callable, shape: tuple[int, ...], *fields: str, out=None) -> np.ndarray:

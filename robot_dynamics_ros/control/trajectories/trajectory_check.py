@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.control.joints.joint_friction import FRICTIONAL
+from robot_dynamics_ros.control.joints.joint_friction import friction_along, has_friction
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.closed_loops.loops import check_tree
@@ -161,16 +161,16 @@ class _Efforts:
 
     def __init__(self, robot: Robot, motion: Motion):
         """Compute the terms that do not depend on the factor."""
-        self._robot, self._qd = robot, motion.qd
+        self._friction, self._qd = friction_along(robot, motion.q), motion.qd
         self._gravity = robot.gravity_torque(motion.q)
         # M qdd + c, proportional to the square of the speed
         self._moving = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd) - self._gravity
-        self.has_friction = any(getattr(robot.friction, field).any() for field in FRICTIONAL)
+        self.has_friction = has_friction(robot)
 
     def at(self, factor: float) -> np.ndarray:
         """Return the efforts (m, n) with all times multiplied by ``factor``; infinity: the arm stands still."""
         rigid = self._gravity + self._moving / factor**2
-        return rigid + self._robot.friction_torque(self._qd / factor, rigid)
+        return rigid + self._friction(self._qd / factor, rigid)
 
     def frictionless_scaling(self, limit: np.ndarray) -> float:
         """Return the smallest factor with |g + (M qdd + c) / factor^2| <= ``limit`` (n), where |g| <= ``limit``.

@@ -7,6 +7,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.guards.fade_in import FadeIn
 from robot_dynamics_ros.control.guards.measured_effort import MeasuredEffort
 from robot_dynamics_ros.control.guards.torque_limiter import TorqueLimiter
+from robot_dynamics_ros.control.joints.joint_friction import dry_friction
 from robot_dynamics_ros.control.law import INTERRUPTION_NS
 from robot_dynamics_ros.control.observers.contact_detection import ContactDetector
 from robot_dynamics_ros.control.observers.external_torque_law import REPEATED, ExternalTorqueLaw
@@ -52,7 +53,7 @@ class ExternalTorqueLoop(StateLoop):
         self._detector = ContactDetector(robot.nv, gain)
         contact, limit = self._detector.threshold, robot.limits.effort
         self._tracker = FrictionTracker(robot, time_constant, contact) if time_constant else None
-        static = robot.friction.coulomb + robot.friction.stribeck
+        static = dry_friction(robot, robot.neutral())
         self._learning = ThresholdLearning(self._detector, robot.joint_names, static, limit, self._tracker)
         self._forget()
         observer = MomentumObserver(robot, gain, self._tracker)

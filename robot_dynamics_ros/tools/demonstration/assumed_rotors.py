@@ -9,6 +9,7 @@ holds it.
 import numpy as np
 
 from robot_dynamics_ros.control.arm.reachable_positions import within_reach
+from robot_dynamics_ros.control.joints.joint_friction import friction_along
 from robot_dynamics_ros.control.laws.gain_limits import configurations
 from robot_dynamics_ros.robot import Robot
 
@@ -40,7 +41,7 @@ def assumed_rotor_inertia(robot: Robot, effort_limit) -> dict[str, float]:
     speed = np.nan_to_num(robot.limits.velocity, nan=SPEED)
     effort = np.nan_to_num(effort_limit, nan=0.0, posinf=0.0)
     of_drive = np.minimum(effort / OWN_ACCELERATION, of_links.max())
-    of_friction = np.abs(robot.friction_torque(speed)) / LARGEST_DECELERATION
+    of_friction = np.abs(friction_along(robot, robot.neutral())(speed)) / LARGEST_DECELERATION
     assumed = np.maximum(SHARE * of_links, np.maximum(of_drive, of_friction))
     return {
         name: float(f'{inertia:.3g}')

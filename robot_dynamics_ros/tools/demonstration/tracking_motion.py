@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.control.joints.joint_friction import friction_along
 from robot_dynamics_ros.control.laws.gain_limits import ProposedGains
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.control.trajectories.trajectory_check import Motion, sampled, time_scaling
@@ -174,7 +175,7 @@ def _ratio(robot: Robot, gains: ProposedGains, motion: Motion, period: float, de
     """Return the largest predicted ratio of RMS errors."""
     gravity = robot.gravity_torque(motion.q)
     rigid = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
-    friction = robot.friction_torque(motion.qd, rigid)
+    friction = friction_along(robot, motion.q)(motion.qd, rigid)
     lacking = MASS_ERROR * (rigid - robot.rotor_inertia * motion.qdd) + FRICTION_ERROR * friction
     late = delay * np.gradient(rigid + friction, period, axis=0)
     disturbance = np.stack((lacking, late, rigid - gravity + friction + lacking), axis=-1)

@@ -173,18 +173,6 @@ def test_springs_of_closures_act():
     assert found.bias_torque(y, yd)[0] != pytest.approx(arm('four-bar, revolute').bias_torque(y, yd)[0], rel=1e-3)
 
 
-def test_friction_is_that_of_the_actuated_joints():
-    name = 'palletizer'
-    viscous = np.linspace(1.0, 2.0, 10)
-    rubbing = DrivenRobot(arm(name).robot.with_friction(viscous=viscous), closed(name).following)
-    y, yd = rubbing.following.home + 0.01, np.array([0.3, -0.2, 0.5, 1.0])
-    own = viscous[rubbing.following.places]
-    np.testing.assert_allclose(rubbing.friction_torque(yd), own * yd, rtol=1e-12)
-    np.testing.assert_array_equal(rubbing.friction.viscous, own)
-    rigid = rubbing.inverse_dynamics(y, yd, 0.0 * yd)
-    np.testing.assert_allclose(rubbing.torque(y, yd, 0.0 * yd), rigid + own * yd, rtol=1e-12)
-
-
 @NAMES
 def test_steps_and_motions_of_all_joints_are_written_where_asked(name):
     held, (y, _, _) = arm(name).following.held, next(states(name))

@@ -76,7 +76,8 @@ def test_exported_functions_have_the_bits_of_python(name, tmp_path):
         np.testing.assert_array_equal(called('gravity', y), robot.gravity_torque(y))
         np.testing.assert_array_equal(called('rigid', y, yd, ydd), robot.inverse_dynamics(y, yd, ydd))
         np.testing.assert_array_equal(called('whole', y, yd, ydd), robot.torque(y, yd, ydd))
-    assert abs(robot.friction_torque(yd, ydd)).max() > 0.1, 'friction is part of the whole torque'
+    assert abs(robot.friction_along(y)(yd, ydd)).max() > 0.1, 'friction is part of the whole torque'
+    assert has_memory == (robot.passive_friction is not None), 'that of joints without a motor, too'
     if has_memory or name == 'sprung':
         assert abs(robot.following.spring_torque(robot.following.motion(y))).max() > 0.0
     exported = calls.whole

@@ -1,4 +1,4 @@
-"""Findings on mechanisms that nodes accept: those that cannot move, and friction that is not compensated."""
+"""Findings on mechanisms that nodes accept: those that cannot move, and friction that does not count."""
 
 from support.robots.cut_four_bar import PIN_OF_COUPLER, PIN_OF_ROCKER, TURN, cut_four_bar
 
@@ -39,13 +39,12 @@ def test_a_mechanism_that_moves_is_none(kind, tilt):
     assert not [*stuck_findings(four_bar(kind, tilt))]
 
 
-def test_friction_of_joints_without_a_motor_is_a_finding():
-    limit = '<limit lower="-2" upper="2" velocity="3" effort="50"/></joint>'
-    before, tag, after = cut_four_bar().partition('<joint name="coupler"')
-    text = before + tag + after.replace(limit, limit.replace('/></joint>', '/><dynamics friction="0.3"/></joint>'), 1)
-    (found,) = friction_findings(four_bar('point', text=text))
-    assert 'have friction, which nodes do not compensate: coupler; state it as' in found.message
-    assert not [*friction_findings(four_bar('point'))]
+def test_friction_by_load_of_joints_without_a_motor_is_a_finding():
+    robot = four_bar('point')
+    (found,) = friction_findings(robot.with_friction(load=0.1))
+    assert 'which does not count: coupler, rocker transmit no torque; state' in found.message
+    loaded = np.isin(robot.robot.joint_names, robot.joint_names) * 0.1
+    assert not [*friction_findings(robot.with_friction(load=loaded, coulomb=1.0))]
 
 
 def test_a_robot_without_closures_has_neither():

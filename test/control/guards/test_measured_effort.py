@@ -14,8 +14,8 @@ from robot_dynamics_ros.control.guards.measured_effort import (
     SHARE,
     MeasuredEffort,
     Resting,
-    static_friction,
 )
+from robot_dynamics_ros.control.joints.joint_friction import static_friction
 from robot_dynamics_ros.control.joints.standstill import DURATION_NS
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 
@@ -25,7 +25,7 @@ CONSTANTS = ROBOT.model.torque_constant()
 STRETCHED = np.array([0.0, -1.5, 0.1, 0.0, 0.3, 0.0])  # upper arm level: large gravity
 HALF = np.array([0.0, -1.0, 0.1, 0.0, 0.3, 0.0])
 UPRIGHT = np.zeros(6)
-FRICTION = static_friction(ROBOT.friction, np.zeros(6))
+FRICTION = static_friction(ROBOT, UPRIGHT, np.zeros(6))
 LARGEST = 69.0
 STUCK = FRICTION * np.array([0.9, -0.9, 0.9, -0.9, 0.9, -0.9])  # what friction holds, of either sign
 
@@ -38,7 +38,7 @@ def unknown():
 def resting(effort, q=STRETCHED, robot=ROBOT):
     """The arm at rest at q, with an effort that is a function of its joint torque and its gravity torque."""
     gravity = robot.gravity_torque(q)
-    return Resting(gravity, static_friction(robot.friction, gravity), effort(gravity + STUCK, gravity))
+    return Resting(gravity, static_friction(robot, q, gravity), effort(gravity + STUCK, gravity))
 
 
 TRUTH = {
@@ -146,10 +146,8 @@ def test_no_effort_is_within_the_tolerance_of_both_torques():
 
 
 def test_static_friction_has_every_term_that_holds_a_joint():
-    friction = ROBOT.friction._replace(
-        coulomb=np.full(6, 1.0), stribeck=np.full(6, 2.0), load=np.full(6, 0.1), offset=np.full(6, -4.0)
-    )
-    assert static_friction(friction, np.full(6, -30.0)).tolist() == [10.0] * 6
+    robot = ROBOT.with_friction(coulomb=1.0, stribeck=2.0, load=0.1, offset=-4.0)
+    assert static_friction(robot, UPRIGHT, np.full(6, -30.0)).tolist() == [10.0] * 6
 
 
 def test_an_unbalanced_model_of_the_robot_is_not_a_current():

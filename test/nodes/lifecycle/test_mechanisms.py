@@ -138,7 +138,7 @@ def test_services_speak_of_actuated_joints(graph):
     assert efforts.success, efforts.message
     expected = ARM.inverse_dynamics(Y, request['velocities'], [1.0, 0.5, -0.5, 0.2])
     friction = np.array(efforts.efforts) - expected
-    np.testing.assert_allclose(friction, ARM.friction_torque(request['velocities']), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(friction, ARM.friction_along(request['positions'])(request['velocities']), rtol=1e-6, atol=1e-6)
     motion = graph.client.call(
         GetForwardDynamics,
         f'{SERVER}/get_forward_dynamics',

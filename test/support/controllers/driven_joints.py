@@ -18,6 +18,9 @@ ACTUATED = {
     'Stewart platform': tuple(f'piston {k} joint' for k in range(6)),
 }
 FINGERS = 'two mimic fingers'
+FRICTION = {'viscous': 0.4, 'coulomb': 0.3, 'offset': 0.1, 'load': 0.1, 'stribeck': 0.2, 'quadratic': 0.05}
+RUBBING = 'palletizer', 'four-bar with a spring', 'delta'
+"""Robots all of whose joints have friction."""
 LIMIT = '<limit lower="-3" upper="3" velocity="2" effort="100"/>'
 
 
@@ -45,11 +48,12 @@ def robot_of(name: str) -> Robot:
         loops = (LoopClosure(pin.name, pin.link_a, pin.pose_a, pin.link_b, pin.pose_b, 'revolute', 3.0, 0.2, 0.1),)
     names = [mechanism.robot.model.joint_of_coordinate(k) for k in range(mechanism.robot.nq)]
     near = {it: float(x) for it, x in zip(names, mechanism.q, strict=True) if names.count(it) == 1}
-    return mechanism.robot.with_loops(loops, actuated=ACTUATED[name], near=near)
+    robot = mechanism.robot.with_friction(**FRICTION) if name in RUBBING else mechanism.robot
+    return robot.with_loops(loops, actuated=ACTUATED[name], near=near)
 
 
 def arm(name: str) -> DrivenRobot:
-    """Return a robot as a node has it; friction is that of a driven joint."""
+    """Return a robot as a node has it."""
     found = in_driven_joints(robot_of(name))
     assert isinstance(found, DrivenRobot)
     return found

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.continuous_joints import turns
-from robot_dynamics_ros.control.joints.joint_friction import friction_adder, frictionless
+from robot_dynamics_ros.control.joints.joint_friction import friction_adder
 from robot_dynamics_ros.control.laws.impedance.commanded_wrench import CommandedWrench, add_wrench
 from robot_dynamics_ros.control.laws.impedance.frame_and_posture import add_posture, mobility
 from robot_dynamics_ros.control.laws.impedance.held_pose import HeldPose
@@ -322,8 +322,7 @@ class CartesianImpedance:
         )
         self._impedance = bound(impedance_torque, *fixed, then=(np.zeros(n),) * 6)
         self._push_back = bound(push_back, *springs, then=(np.zeros(n),) * 3)
-        friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
-        self._add_friction = friction_adder(robot, friction)
+        self._add_friction = friction_adder(robot, terms)
         self._term, self._still = np.zeros(n), np.zeros(n)
 
     def torque(
@@ -333,7 +332,7 @@ class CartesianImpedance:
         q_desired, qd_desired, qdd_desired = desired
         # term = M qdd_d + h + friction
         self._robot.inverse_dynamics(q, qd, qdd_desired, out=self._term)
-        self._add_friction(qd_desired, self._term, self._term)
+        self._add_friction(q, qd_desired, self._term, self._term)
         self._held.forget()
         self._write_poses(q, q_desired)
         self._add(q, qd, q_desired, qd_desired, out)

@@ -34,7 +34,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.joints.continuous_joints import turns
-from robot_dynamics_ros.control.joints.joint_friction import friction_adder, frictionless
+from robot_dynamics_ros.control.joints.joint_friction import friction_adder
 from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.control.laws.impedance.frame_and_posture import add_posture, mobility
 from robot_dynamics_ros.control.laws.impedance.pose_error import pose_error
@@ -203,8 +203,7 @@ class OperationalSpaceControl:
             zip(declaration_of(operational_space_torque).fixed, fixed, strict=True)
         )
         self._law = bound(operational_space_torque, *fixed, then=(np.zeros(n),) * 6)
-        friction = np.array(robot.friction if 'friction' in terms else frictionless(robot.friction))
-        self._add_friction = friction_adder(robot, friction)
+        self._add_friction = friction_adder(robot, terms)
         self._term, self._still = np.zeros(n), np.zeros(n)
 
     def torque(
@@ -214,7 +213,7 @@ class OperationalSpaceControl:
         q_desired, qd_desired, qdd_desired = desired
         # term = M qdd_d + h + friction
         self._robot.inverse_dynamics(q, qd, qdd_desired, out=self._term)
-        self._add_friction(qd_desired, self._term, self._term)
+        self._add_friction(q, qd_desired, self._term, self._term)
         self._add(q, qd, q_desired, qd_desired, out)
 
     def hold(self, q: np.ndarray, qd: np.ndarray, q_hold: np.ndarray, out: np.ndarray) -> None:
