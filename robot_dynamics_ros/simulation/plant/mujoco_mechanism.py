@@ -102,11 +102,13 @@ class MujocoMechanism:
         """
         model, data = self._model, self._data
         mujoco.mj_step1(model, data)
-        rows = slice(0, data.ne)
+        loops, friction = slice(0, data.ne), slice(data.ne, data.ne + data.nf)
         self._leave_z_free()
-        data.efc_aref[rows] = data.efc_J.reshape(-1, model.nv)[rows] @ self._drift
-        data.efc_R[rows] *= STIFFER
-        data.efc_D[rows] /= STIFFER
+        data.efc_aref[loops] = data.efc_J.reshape(-1, model.nv)[loops] @ self._drift
+        # Coulomb friction stops a joint within the step, as far as it can
+        data.efc_aref[friction] = -data.efc_vel[friction] / model.opt.timestep
+        data.efc_R[: friction.stop] *= STIFFER
+        data.efc_D[: friction.stop] /= STIFFER
         applied = data.qfrc_applied.copy()
         data.qfrc_applied += self._spring
         mujoco.mj_fwdAcceleration(model, data)
