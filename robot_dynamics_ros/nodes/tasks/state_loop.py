@@ -100,6 +100,9 @@ class StateLoop(LifecycleTask):
             self._locked.continue_from(before._locked)
             self._gate.continue_from(before._gate)
             self._state.continue_from(before._state)
+            if not self._node.active:
+                # the next begin is an activation, not that of the description
+                self._state.begin()
             has_torques = self._node.active and before._payload_gravity.in_use
             self._goes_on = has_torques and before.joint_names == self.joint_names
 

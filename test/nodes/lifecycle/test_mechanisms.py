@@ -6,6 +6,7 @@ from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED, actuated
 
 import numpy as np
 import pytest
+from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.srv import GetForwardDynamics, GetInverseDynamics, GetMassMatrix, SetPayload
@@ -13,6 +14,7 @@ from robot_dynamics_ros import Payload
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.nodes.executables.bringup import NODES
+from robot_dynamics_ros.nodes.lifecycle.configuration import redescribe
 
 ROBOT = actuated(MECHANISMS['palletizer'], PALLETIZER_ACTUATED).with_friction(viscous=np.full(10, 2.0))
 ARM = DrivenRobot(ROBOT.with_loops([]), ClosedMechanism(ROBOT, ROBOT.loops.actuated))
@@ -125,6 +127,40 @@ def test_a_singular_position_is_silence_with_the_name_of_a_loop(graph):
     )
 
 
+@pytest.mark.parametrize('active', [True, False])
+@pytest.mark.parametrize('other', ['crank joint', 'rocker joint'])
+def test_one_activation_is_enough_after_a_singular_position_and_another_description(
+    make, tmp_path, monkeypatch, active, other
+):
+    """The description came before it; where the node is active it releases nothing."""
+    paths = []
+    for name, motor, friction in (('one', 'crank joint', 0.0), ('another', other, 1.0)):
+        paths.append(tmp_path / f'{name}.yaml')
+        robot = actuated(MECHANISMS['parallelogram'], [motor]).with_friction(viscous=friction)
+        paths[-1].write_text(robot.to_yaml(), encoding='utf-8')
+    node, stamp = make(NODE, model=str(paths[0]), age_limit=ros.DAY), 0
+
+    def given(position: float) -> str:
+        nonlocal stamp
+        stamp = max(stamp + 5_000_000, node.get_clock().now().nanoseconds)
+        pipeline = node.task.pipeline
+        pipeline.on_state(serialize_message(state(node.robot.joint_names, [position], stamp)))
+        return pipeline.silence
+
+    for crank in np.arange(0.3, -0.05, -0.005):
+        given(crank)
+    assert 'then activate again' in given(0.3)
+    if not active:
+        node.trigger_deactivate()
+    monkeypatch.setattr(node.description, 'source', lambda: str(paths[1]))
+    assert redescribe(node) == ''
+    if active:
+        assert 'then activate again' in given(0.3)
+        node.trigger_deactivate()
+    node.trigger_activate()
+    assert given(0.3) == ''
+
+
 def test_services_speak_of_actuated_joints(graph):
     request = {'positions': Y.tolist(), 'velocities': [0.1, -0.2, 0.3, 0.4]}
     matrix = graph.client.call(GetMassMatrix, f'{SERVER}/get_mass_matrix', GetMassMatrix.Request(positions=Y.tolist()))
@@ -138,7 +174,9 @@ def test_services_speak_of_actuated_joints(graph):
     assert efforts.success, efforts.message
     expected = ARM.inverse_dynamics(Y, request['velocities'], [1.0, 0.5, -0.5, 0.2])
     friction = np.array(efforts.efforts) - expected
-    np.testing.assert_allclose(friction, ARM.friction_along(request['positions'])(request['velocities']), rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(
+        friction, ARM.friction_along(request['positions'])(request['velocities']), rtol=1e-6, atol=1e-6
+    )
     motion = graph.client.call(
         GetForwardDynamics,
         f'{SERVER}/get_forward_dynamics',
