@@ -6,6 +6,7 @@ import numpy as np
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
+from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
 from robot_dynamics_ros.control.arm.measured_joints import REPORT_LIMIT, MeasuredJoints
@@ -100,10 +101,6 @@ class JointStateInput:
         """Return 1 for each optional joint that messages laid out like ``buffer`` name, else 0 (m)."""
         return np.array([name in buffer.message.name for name in self._optional], np.int64)
 
-    def optional_alone(self) -> set[str]:
-        """Return the optional joints that have come in messages without joints of the robot."""
-        return {self._optional[k] for it in tuple(self._others) for k in np.flatnonzero(it.present)}
-
     def places_in(self, buffer: JointStateBuffer) -> np.ndarray:
         """Return the places of the joints in the layout of ``buffer``; DynamicsError as in ``receive``."""
         return places_of(self._joint_names, buffer.message.name)
@@ -195,6 +192,8 @@ class StateInput(MeasuredState):
         self._input = JointStateInput(joint_names, *fields, limits=limits, optional=optional)
         self._followers = self._input.optional_positions[: len(followers)]
         self._locked_positions = self._input.optional_positions[len(followers) :]
+        following = driven.following if driven else None
+        self._mechanism = following if isinstance(following, ClosedMechanism) else None
         joints = MeasuredJoints(driven, follower_limits) if driven else None
         self.measured = joints if joints and joints.names else None
         self._reports = StateGate(REPORT_LIMIT)  # of joints that are measured
@@ -267,10 +266,14 @@ class StateInput(MeasuredState):
     def report(self, data: bytes, now: int) -> bool:
         """Use the positions of measured joints in a message of other joints alone, which ``read`` has refused.
 
-        Returns whether the message names one of these joints; ``now`` is the time, ns. Raises DynamicsError where a
-        position, or the age of the message, is wrong: then its positions are not used.
+        Those of joints that closed loops move are compared with the next states. Returns whether the message names
+        such joints; ``now`` is the time, ns. Raises DynamicsError where a position of measured joints, or the age of
+        the message, is wrong: then its positions are not used.
         """
         joints, present = self.measured, self._input.present
+        if self._mechanism and present[: len(self._followers)].any():
+            self._mechanism.report(self._followers, stamp_of(data))
+            return True
         if joints is None or not joints.named(present):
             return False
         fault = joints.fault(present, self._followers)
@@ -281,11 +284,6 @@ class StateInput(MeasuredState):
             raise ArgumentError(fault)
         self.reported = joints.report(self._followers, stamp, True)
         return True
-
-    def apart(self) -> list[str]:
-        """Return the followers that have come in messages without joints of the arm."""
-        alone = self._input.optional_alone()
-        return [name for name in (self._driven.followers if self._driven else ()) if name in alone]
 
     def check_velocity(self) -> None:
         """Treat velocities that cannot be right as missing; the state is in order, and ``period`` is known."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.closing_way import NEAREST, follower_off
+from robot_dynamics_ros.control.arm.follower_reports import FollowerReports
 from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion
 from robot_dynamics_ros.control.arm.joint_jumps import JointJumps
 from robot_dynamics_ros.control.arm.loop_check import joints_between
@@ -61,6 +62,7 @@ class ClosedMechanism(LoopSolutions):
         self.has_springs = bool(len(model.arrays.sprung)) or model.arrays.has_springs
         of_followers = self._follower_coordinates, self._follower_turn, float(tolerance)
         self._follower_off = bound(follower_off, *of_followers, then=(np.zeros(robot.nq), np.zeros(len(passive))))
+        self._reports = FollowerReports(passive, *of_followers, robot.nq)
         of = self.arithmetic
         self._states = MechanismStates(self, JointJumps(of.turn, of.jump_unit, of.fastest))
         self.home = self.at_home.y
@@ -99,10 +101,12 @@ class ClosedMechanism(LoopSolutions):
     def begin(self) -> None:
         """Begin anew, as at an activation: the arm may have moved anywhere, and is in its assembly mode."""
         self._states.begin()
+        self._reports.begin()
 
     def clock_set_back(self, pause: float) -> None:
         """Measure the next state as one that comes ``pause`` s after the last; infinite: that is not known."""
         self._states.clock_set_back(pause)
+        self._reports.begin()
 
     def continue_from(self, before: FollowingJoints) -> None:
         """Go on from where ``before``, the same arm under another description, was measured last.
@@ -115,6 +119,7 @@ class ClosedMechanism(LoopSolutions):
             self._states.take_over(before._states)
             return
         self._states.continue_from(before._states)
+        self._reports.continue_from(before._reports)
         y = before.measured.y
         try:
             self.measured = self._from_nearest((self.at_home,), y)
@@ -123,6 +128,18 @@ class ClosedMechanism(LoopSolutions):
                 self._own_of_thread.change[self._rows] = y
                 with suppress(DynamicsError):
                     self.measured = self._closed(before.measured.q)
+
+    def report(self, positions: np.ndarray, stamp: int) -> None:
+        """Compare ``positions`` of ``followers`` (rad, m; NaN: none) in a message of their own with the next states.
+
+        The message has the time ``stamp`` (ns). Where a joint does not fit, ``measure`` refuses states until another
+        report fits.
+        """
+        self._reports.add(positions, stamp)
+
+    def warnings(self) -> list[str]:
+        """Return what is wrong with such messages."""
+        return self._reports.warnings()
 
     def measure(self, y, positions, stamp: int, limits: PositionLimits | None = None) -> None:
         """Close the loops at measured positions y (m) of the time ``stamp`` (ns), and compare those of ``followers``.
@@ -134,11 +151,13 @@ class ClosedMechanism(LoopSolutions):
         found = self._states.followed(y, stamp)
         if found.distance < NEAREST:
             raise SingularError(self.near_singular(found))
-        off = self._follower_off(found.q, positions)
+        off, at, said = self._follower_off(found.q, positions), positions, ''
+        if off < 0:
+            off, at, said = self._reports.off(found.q, stamp), self._reports.position, ' by a message of its own'
         if off >= 0:
             name, closed = self.followers[off], found.q[self._follower_coordinates[off]]
             raise LoopError(
-                f'{self.loop_of(name)}: joint {name!r} is at {positions[off]:.4g} rad or m, and the loop is closed '
+                f'{self.loop_of(name)}: joint {name!r} is at {at[off]:.4g} rad or m{said}, and the loop is closed '
                 f'with {closed:.4g}: more than {PARAMETER} ({self._tolerance:g}) away'
             )
         measured = [(k, position) for k, position in enumerate(positions.tolist()) if position == position]

@@ -148,11 +148,7 @@ class StateLoop(LifecycleTask):
         """Return which measured joints are not reported, and that two of ``nodes`` say where they are."""
         joints = self._state.measured
         if joints is None:
-            apart = self._state.apart() if self._mechanism else []
-            return [
-                f'positions of {", ".join(apart)} have come in messages without the actuated joints, which are not '
-                'compared with the closed loops; have one driver publish all'
-            ] * bool(apart)
+            return self._mechanism.warnings() if self._mechanism else []
         count = min(len(nodes), len(self.pipeline.sources.measured.known))
         if count < 2:
             return joints.warnings()

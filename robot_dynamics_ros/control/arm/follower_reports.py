@@ -1,0 +1,110 @@
+"""Positions of joints without a motor in messages of their own, compared with where the loops of a mechanism close.
+
+Such a message comes between two states of the actuated joints, and its driver may stamp it late. So it fits where the
+loops were closed in the ``WINDOW_NS`` before its stamp, in whichever state: no motion of the arm is a fault.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.kinds import Integers, Matrix, Vector
+from robot_dynamics_ros.kernels.choices import select
+
+WINDOW_NS = 100_000_000
+"""By how much later a driver may stamp positions, ns. States of up to twice this time count."""
+OFF, OLD = 1, 2
+"""A report does not fit, or is too old to be compared."""
+
+
+@compiled(given='q stamp')
+def _compare(
+    coordinates: Integers, turn: Vector, tolerance: float,
+    lower: Matrix, upper: Matrix, begun: Integers, position: Vector, heard: Integers, wrong: Integers,
+    q: Vector, stamp: int,
+) -> int:  # fmt: skip
+    """Return the first follower whose last report is off, -1 for none; q (nq) are the positions at ``stamp`` (ns).
+
+    Rows of lower and upper (2, m) are the range of its positions in this and the last window, which begin at the stamps
+    ``begun`` (2, 0: not yet). A report (``position`` and stamp ``heard``, m; 0: none that is new) waits for a state
+    that is not older, and sets ``wrong`` (m): 0, ``OFF`` or ``OLD``.
+    """
+    if begun[0] == 0 or stamp < begun[0] or stamp - begun[0] > WINDOW_NS:
+        follows = begun[0] != 0 and begun[0] <= stamp <= begun[0] + 2 * WINDOW_NS
+        begun[1] = begun[0] if follows else stamp
+        begun[0] = stamp
+        for k in range(coordinates.shape[0]):
+            x = q[coordinates[k]]
+            lower[1, k] = lower[0, k] if follows else x
+            upper[1, k] = upper[0, k] if follows else x
+            lower[0, k], upper[0, k] = x, x
+    off = -1
+    for k in range(coordinates.shape[0]):
+        x = q[coordinates[k]]
+        lower[0, k], upper[0, k] = min(lower[0, k], x), max(upper[0, k], x)
+        if heard[k] != 0 and heard[k] <= stamp:
+            if heard[k] >= begun[1] - WINDOW_NS:
+                lowest, highest = min(lower[0, k], lower[1, k]), max(upper[0, k], upper[1, k])
+                apart = position[k] - 0.5 * (lowest + highest)
+                apart -= turn[k] * np.floor(apart / select(turn[k] > 0.0, turn[k], 1.0) + 0.5)
+                wrong[k] = 0 if abs(apart) - 0.5 * (highest - lowest) <= tolerance else OFF
+            elif wrong[k] == 0:
+                wrong[k] = OLD
+            heard[k] = 0
+        if wrong[k] == OFF and off < 0:
+            off = k
+    return off
+
+
+class FollowerReports:
+    """The last reports of the m followers of a mechanism.
+
+    Parameters
+    ----------
+    followers : sequence of str
+    coordinates : ndarray of int, (m,)
+        Of their positions.
+    turn : ndarray, (m,)
+        A turn of those that turn, rad, else 0.
+    tolerance : float
+        rad, m
+    """
+
+    def __init__(self, followers: Sequence[str], coordinates: np.ndarray, turn: np.ndarray, tolerance: float, nq: int):
+        self._followers, size = tuple(followers), len(followers)
+        self.position: np.ndarray = np.zeros(size)
+        self._heard, self._wrong = np.zeros((2, size), np.int64)
+        self._begun, ranges = np.zeros(2, np.int64), np.zeros((2, 2, size))
+        numbers = coordinates.astype(np.int64), turn, tolerance, *ranges, self._begun
+        parts = self.position, self._heard, self._wrong
+        self._compare = bound(_compare, *numbers, *parts, then=(np.zeros(nq), 0))
+
+    def begin(self) -> None:
+        """Begin as at an activation: earlier reports and states do not count."""
+        self._begun.fill(0)
+        self._heard.fill(0)
+        self._wrong.fill(0)
+
+    def continue_from(self, before: 'FollowerReports') -> None:
+        """Count the reports of ``before``, of another description, where the followers are the same."""
+        if before._followers == self._followers:
+            self.position[:], self._heard[:], self._wrong[:] = before.position, before._heard, before._wrong
+
+    def add(self, positions: np.ndarray, stamp: int) -> None:
+        """Compare ``positions`` (m, rad or m; NaN: none) of the time ``stamp`` (ns) with the next states."""
+        known = positions == positions
+        self.position[known], self._heard[known] = positions[known], stamp
+
+    def warnings(self) -> list[str]:
+        """Return whose reports are too old to be compared."""
+        late = ', '.join(self._followers[k] for k in np.flatnonzero(self._wrong == OLD))
+        said = (
+            f'positions of {late} come more than {1e-9 * WINDOW_NS:g} s after their stamps, and are not compared with '
+        )
+        return [f'{said}the closed loops; have their driver publish them at once'] * bool(late)
+
+    def off(self, q: np.ndarray, stamp: int) -> int:
+        """Return the first follower whose last report does not fit a state of ``stamp`` (ns) at q (nq), -1 for none."""
+        return self._compare(q, stamp)
