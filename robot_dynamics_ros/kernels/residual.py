@@ -16,7 +16,8 @@ def features_of(gear_ratio, fastest, q, qd):
     of_motor, cosine_of_motor = sincos(gear_ratio * q)
     return (
         s,
-        s * np.sqrt(abs(v)),
+        # 1e-300 makes the derivative at zero finite and changes no bits: it is less than rounding
+        s * np.sqrt(abs(v) + 1e-300),
         v,
         sine,
         cosine,

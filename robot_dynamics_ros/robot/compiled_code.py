@@ -164,8 +164,8 @@ class CompiledCode(DescribedRobot):
         broadcast. Compiled code computes values, with the method's bits, and exact first derivatives: JAX
         differentiates, maps and compiles calls of it (grad, jvp, vmap, jit).
 
-        Quantities: inverse_dynamics, forward_dynamics, bias_torque, gravity_torque, mass_matrix, kinetic_energy,
-        potential_energy, total_energy, center_of_mass; of the frame of a link: link_pose.
+        Quantities: inverse_dynamics, forward_dynamics, torque, acceleration, bias_torque, gravity_torque, mass_matrix,
+        kinetic_energy, potential_energy, total_energy, center_of_mass; of the frame of a link: link_pose.
 
         Raises ArgumentError for another one, which lists these, and if JAX is not installed; ModelError for planar,
         spherical and free joints, and as the method does; UnknownNameError. The function raises ArgumentError for other

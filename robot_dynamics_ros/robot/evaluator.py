@@ -95,7 +95,7 @@ class Evaluator:
         self._angles = np.array(self.arrays.angles, np.int64)
         self._lengths = lengths_of(self.arrays)
         learnt = np.zeros((0, 16)) if residual is None else residual.rows
-        self._joints = JointTorques(np.array(model.friction), model.motor_velocities(), learnt)
+        self.joint_torques = JointTorques(np.array(model.friction), model.motor_velocities(), learnt)
         self.calls: dict[str, Callable] = {}
         self._calls_of_frame: dict[OfFrame, Callable] = {}
         self._calls_under_wrenches: dict[UnderWrenches, Callable] = {}
@@ -195,7 +195,7 @@ class Evaluator:
             validation.choice('reference_frame', key.reference_frame, validation.REFERENCE_FRAMES)
             reference_frame = validation.REFERENCE_FRAMES.index(key.reference_frame)
         check_computable(self.model, key.name, algorithm_of(key.name, len(frames), wrenches))
-        return program_of(self.arrays, key.name, frames, reference_frame, wrenches, self._joints)
+        return program_of(self.arrays, key.name, frames, reference_frame, wrenches, self.joint_torques)
 
     def _evaluate(self, name: str, inputs: np.ndarray, out, *vectors) -> np.ndarray:
         """Validate and convert the vectors, evaluate all states, and return the results."""

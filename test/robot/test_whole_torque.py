@@ -1,53 +1,16 @@
 """The whole torque of motors and its inverse: against its terms, MuJoCo, what nodes add up, and exported C."""
 
-from dataclasses import replace
-
-from support.robots.random_trees import BASE, random_joints
+from support.robots.robots_with_friction import FRICTION, coupled, expected_torque, identified, learnt, sprung
 
 import mujoco
 import numpy as np
 import pytest
 
-from robot_dynamics_ros import Payload, Robot
+from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.terms.compensation import KNOWN_TERMS, TERMS, Compensation
 from robot_dynamics_ros.errors import ArgumentError, ModelError
-from robot_dynamics_ros.model.model import Model
-from robot_dynamics_ros.model.residual import FEATURES, ResidualModel
 
 COUNT = 20
-FRICTION = {
-    'viscous': 3.0,
-    'coulomb': 2.0,
-    'offset': 0.3,
-    'transition': 0.05,
-    'stribeck': 1.5,
-    'stribeck_velocity': 0.2,
-    'load': 0.1,
-    'quadratic': 0.4,
-}
-
-
-def learnt(robot: Robot) -> ResidualModel:
-    """Return a residual with other weights for each joint, which reaches its bound."""
-    n = robot.nv
-    weights = np.random.default_rng(6).normal(size=(n, len(FEATURES)))
-    return ResidualModel(
-        robot.digest, robot.joint_names, np.full(n, 101.0), np.full(n, 1.0), np.linspace(0.5, 2.0, n), weights
-    )
-
-
-def sprung() -> Robot:
-    """Return a tree of several kinds of joints with springs and friction."""
-    joints = random_joints(seed=4, count=7)
-    joints = [replace(it, stiffness=20.0 + k, rest=0.1 * k, rotor=0.02) for k, it in enumerate(joints)]
-    return Robot(Model.of('sprung', BASE, joints)).with_friction(**FRICTION)
-
-
-def identified() -> Robot:
-    robot = Robot.named('aubo_i5').with_friction(**FRICTION)
-    return robot.with_payload(Payload(2.0, (0.0, 0.02, 0.05))).with_residual(learnt(robot))
-
-
 ROBOTS = {'springs': sprung, 'identified': identified, 'bare': lambda: Robot.named('aubo_i5')}
 EACH = pytest.mark.parametrize('name', ROBOTS)
 
@@ -55,27 +18,6 @@ EACH = pytest.mark.parametrize('name', ROBOTS)
 def motion(robot: Robot, seed: int = 0) -> np.ndarray:
     """Return q, qd and qdd (3, COUNT, nv)."""
     return np.random.default_rng(seed).normal(size=(3, COUNT, robot.nv))
-
-
-def expected_torque(robot: Robot, q, qd, qdd) -> np.ndarray:
-    """Return the sum of the terms, each written once more."""
-    transmitted = robot.inverse_dynamics(q, qd, qdd) - robot.spring_torque(q, qd)
-    f = robot.friction
-    level = f.coulomb + f.load * np.abs(transmitted) + f.stribeck / (1.0 + (qd / f.stribeck_velocity) ** 2)
-    friction = f.viscous * qd + f.quadratic * np.abs(qd) * qd + level * qd / np.hypot(qd, f.transition) + f.offset
-    tau = transmitted + friction
-    if robot.residual is None:
-        return tau
-    r = robot.residual
-    v = np.clip(qd, -r.fastest, r.fastest)
-    s = v / np.hypot(v, 0.02)
-    angles = [(k * n) * q for n in (np.ones(robot.nv), r.gear_ratio) for k in (1, 2)]
-    features = [s, s * np.sqrt(np.abs(v)), v]
-    for k, angle in enumerate(angles):
-        features += [np.sin(angle), np.cos(angle)]
-        if k == 1:
-            features += [s * np.sin(q), s * np.cos(q)]
-    return tau + np.clip((np.stack(features, -1) * r.weights).sum(-1), -r.bound, r.bound)
 
 
 @EACH
@@ -139,9 +81,7 @@ def test_it_is_what_nodes_add_up(residual):
 
 
 def test_coupled_motors_count_with_their_own_velocities():
-    joints = random_joints(seed=2, count=3)
-    joints[2] = replace(joints[2], motor_coupling=((joints[1].name, 0.5),))
-    robot = Robot(Model.of('coupled', BASE, joints)).with_friction(viscous=2.0, coulomb=1.0)
+    robot = coupled()
     q, qd, qdd = motion(robot)
     tau = robot.torque(q, qd, qdd)
     np.testing.assert_allclose(

@@ -10,6 +10,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.algorithms.program import lengths_of
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.robot.evaluator import OF_SEVERAL_AXES, Evaluator
+from robot_dynamics_ros.robot.export import torque_derivatives
 from robot_dynamics_ros.robot.quantity_key import QuantityKey
 
 Function = Callable[..., np.ndarray]
@@ -151,6 +152,8 @@ def _zeros(evaluator: Evaluator) -> np.ndarray:
 DERIVATIVES: dict[str, Function] = {
     'inverse_dynamics': _of_inverse_dynamics,
     'forward_dynamics': _of_forward_dynamics,
+    'torque': torque_derivatives.of_torque,
+    'acceleration': torque_derivatives.of_acceleration,
     'bias_torque': _of_bias_torque,
     'gravity_torque': _of_gravity_torque,
     'mass_matrix': _of_mass_matrix,

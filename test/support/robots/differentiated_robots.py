@@ -36,7 +36,10 @@ of_few_robots = pytest.mark.parametrize('name', FEW)
 of_all_robots = pytest.mark.parametrize('name', ROBOTS)
 robot_named = cache(lambda name: ROBOTS[name]())
 DYNAMICS = ('inverse_dynamics', 'forward_dynamics')
-COUNTS = {'inverse_dynamics': 3, 'forward_dynamics': 3, 'bias_torque': 2, 'kinetic_energy': 2, 'total_energy': 2}
+COUNTS = {
+    **dict.fromkeys(['inverse_dynamics', 'forward_dynamics', 'torque', 'acceleration'], 3),
+    **dict.fromkeys(['bias_torque', 'kinetic_energy', 'total_energy'], 2),
+}
 """Numbers of vectors of a state, where it is not one."""
 
 
