@@ -26,9 +26,9 @@ def urdf_of(model: Model) -> str:
     frame is a link on a fixed joint <frame>_mount. Rotors, gears, torque constants, further friction terms, the gain of
     loops and an order of joints other than depth first are lost. An infinite position limit of a prismatic joint, or of
     a joint limited on the other side, is written as the largest float, an unknown limit as 0: urdfdom refuses revolute
-    and prismatic joints without limits. Raises ModelError for a helical, cylindrical or
-    spherical joint, a joint with a spring, a closure, a coupling that is a constant or of a degree above one, and a
-    name that XML or xacro does not allow.
+    and prismatic joints without limits. Raises ModelError for a helical, cylindrical or spherical joint, a joint with a
+    spring or with different limits or friction of its velocities, a closure, a coupling that is a constant or of a
+    degree above one, and a name that XML or xacro does not allow.
     """
     robot = Element('robot', name=_name(model.name))
     base, *links = model.link_names
@@ -49,6 +49,11 @@ def urdf_of(model: Model) -> str:
     for joint in joints:
         if joint.stiffness:
             raise ModelError(f'joint {joint.name!r}: a URDF cannot hold a spring')
+        for field in ('viscous', 'coulomb', 'velocity', 'effort'):
+            if field in joint.of_each:
+                raise ModelError(
+                    f'joint {joint.name!r}: a URDF has one {field} a joint, got {list(joint.of_each[field])}'
+                )
         element = _add_moving(robot, joint)
         if joint.name in couplings:
             _add_mimic(element, couplings[joint.name])

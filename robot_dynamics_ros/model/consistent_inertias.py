@@ -111,7 +111,8 @@ def _finding(link: str, before, after, size: float) -> Finding:
         f'its inertia was corrected by {size:.3g} kg m^2, {100.0 * share:.2g} % of its largest principal moment: '
         f'principal moments {was_text} became {now_text} kg m^2; mass and centre are unchanged'
     )
-    return Finding('warning', f'link {link!r}', message + (f'. {_suspect(before)}' if share > MISTAKE else ''))
+    suspect = f'. {_suspect(before)}' if share > MISTAKE else ''
+    return Finding('warning', f'link {link!r}', message + suspect, 'inertias')
 
 
 def _suspect(row) -> str:

@@ -29,11 +29,14 @@ VERTICAL = 1e-9
 MOST_LISTED = 5  # names in a finding
 
 
-def cut(model: Model, base_link: str | None = None, tip_link: str | None = None) -> Model:
+def cut(
+    model: Model, base_link: str | None = None, tip_link: str | None = None, masses: np.ndarray | None = None
+) -> Model:
     """Return the chain from ``base_link`` to ``tip_link``, or the subtree of ``base_link`` if no tip is given.
 
     As in KDL, branches beside the chain and links beyond the tip are dropped with their mass; a finding says which mass
-    moved with the chain. The frame of ``base_link`` becomes the base frame. Raises UnknownNameError, ArgumentError for
+    moved with the chain, by the ``masses`` of links with payloads (n + 1, kg; default: those of the model). The frame
+    of ``base_link`` becomes the base frame. Raises UnknownNameError, ArgumentError for
     a tip that is not in the subtree, and ModelError naming a loop between what is kept and what is dropped.
     """
     if base_link is None and tip_link is None:
@@ -54,26 +57,29 @@ def cut(model: Model, base_link: str | None = None, tip_link: str | None = None)
     else:
         back = fixed(body, base_link, base.rotation.T, -product(base.rotation.T, base.origin), base_inertia)
         reduced = merged(model.name, base_link, [back, *(part for part in parts if part.link != base_link)])
-    return _audited(with_loops_of_part(model, reduced), [*_lost_mass(model, kept, base.link), *_inherited(model)])
+    lost = _lost_mass(model, kept, base.link, model.arrays.I[:, 0] if masses is None else masses)
+    return _audited(with_loops_of_part(model, reduced), [*lost, *_inherited(model)])
 
 
-def _lost_mass(model: Model, kept: set[int], base: int) -> Iterator[Finding]:
+def _lost_mass(model: Model, kept: set[int], base: int, masses: np.ndarray) -> Iterator[Finding]:
     """Yield a finding on links with mass that are not kept, but move with a link that is; the base does not move."""
     carried = kept - {base}
-    lost = [i for i, row in enumerate(model.arrays.I) if i not in kept and row[0] and carried & _path_to_base(model, i)]
+    lost = [i for i, mass in enumerate(masses) if i not in kept and mass and carried & _path_to_base(model, i)]
     if lost:
         names = ', '.join(repr(model.link_names[i]) for i in lost[:MOST_LISTED])
         others = f' and {len(lost) - MOST_LISTED} others' if len(lost) > MOST_LISTED else ''
         message = (
-            f'links {names}{others} move with the chain and are cut off, with {sum(model.arrays.I[lost, 0]):.4g} kg; '
+            f'links {names}{others} move with the chain and are cut off, with {sum(masses[lost]):.4g} kg; '
             'lock their joints to keep their mass'
         )
         yield Finding('warning', f'robot {model.name!r}', message)
 
 
-def chain(model: Model, before, base_link: str | None, tip_link: str | None, gravity) -> tuple:
+def chain(
+    model: Model, before, base_link: str | None, tip_link: str | None, gravity, masses: np.ndarray | None = None
+) -> tuple:
     """Return ``cut`` of a model, and ``gravity`` in its base frame; without one, ``before``, that of ``model``."""
-    part = cut(model, base_link, tip_link)
+    part = cut(model, base_link, tip_link, masses)
     return part, turned_gravity(model, part.link_names[0], before) if gravity is None else gravity
 
 

@@ -1,6 +1,7 @@
 """Joint types, and the joint record that all importers create."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -75,6 +76,8 @@ class Joint:
     torque_constant: float = np.nan
     # other joints that turn this joint's motor, and its turns per turn of theirs, in those that this joint needs
     motor_coupling: tuple[tuple[str, float], ...] = ()
+    # of a joint of several coordinates: fields above, by name, that are not the same for all velocities (coordinates)
+    of_each: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
 
 def directions_of(joint: Joint) -> np.ndarray:

@@ -280,10 +280,25 @@ class Model:
                 **{field: float(column[k - 1]) for field, column in self.friction._asdict().items()},
                 **{field: float(column[k - 1]) for field, column in self.actuators._asdict().items()},
                 motor_coupling=tuple(coupled.get(int(k) - 1, ())),
+                of_each=self._of_each(i, coordinate) if KINDS[kind].coordinates > 1 else {},
             )
             joints.append(joint)
             coordinate += KINDS[kind].coordinates
         return joints
+
+    def _of_each(self, i: int, coordinate: int) -> dict[str, tuple[float, ...]]:
+        """Return ``Joint.of_each`` of joint i (1..n), whose first coordinate has this index."""
+        velocities = slice(self.arrays.first[i] - 1, self.arrays.first[i + 1] - 1)
+        coordinates = slice(coordinate, coordinate + KINDS[self.joint_kinds[i - 1]].coordinates)
+        columns = {'rotor': self.arrays.rotor[1:], **self.friction._asdict(), **self.actuators._asdict()}
+        found = {name: column[velocities] for name, column in columns.items()}
+        for name, column in self.limits._asdict().items():
+            found[name] = column[coordinates if name in ('lower', 'upper') else velocities]
+        return {
+            name: tuple(column.tolist())
+            for name, column in found.items()
+            if not np.array_equal(column, np.full_like(column, column[0]), equal_nan=True)
+        }
 
 
 def with_spin(arrays: ModelArrays, joints: Sequence[Joint], spin: np.ndarray) -> ModelArrays:
@@ -331,12 +346,16 @@ def _motor_coupling(joints: Sequence[Joint]) -> tuple[tuple[int, int, float], ..
 
 
 def _of_velocities(joints, field: str) -> np.ndarray:
-    """Return one field of every joint as an array (nv,), the same for all velocities of a joint."""
-    return np.array([getattr(joint, field) for joint in joints for _ in KINDS[joint.kind].velocities], float)
+    """Return one field of every joint as an array (nv,)."""
+    counts = [(joint, len(KINDS[joint.kind].velocities)) for joint in joints]
+    numbers = [joint.of_each.get(field, (getattr(joint, field),) * count) for joint, count in counts]
+    return np.array([it for of_joint in numbers for it in of_joint], float)
 
 
 def _of_coordinates(joints, field: str, none: float) -> np.ndarray:
     """Return a limit of every joint as an array (nq,), ``none`` for joints of several coordinates."""
     counts = [(joint, KINDS[joint.kind].coordinates) for joint in joints]
-    limits = [getattr(joint, field) if count == 1 else none for joint, count in counts for _ in range(count)]
-    return np.array(limits, float)
+    limits = [
+        joint.of_each.get(field, (getattr(joint, field) if count == 1 else none,) * count) for joint, count in counts
+    ]
+    return np.array([it for of_joint in limits for it in of_joint], float)

@@ -18,8 +18,9 @@ def with_inertial_parameters(model: Model, rows: np.ndarray) -> Model:
     for link, row in zip(model.link_names[1:], rows, strict=True):
         mass, _, inertia = central_parameters(row)
         found.extend(audit_inertial(link, mass, inertia))
-    on_base = (it for it in model.findings if it.where in _base_links(model))
-    return audited(replace(model, arrays=model.arrays._replace(I=inertias)), (*on_base, *found))
+    outdated = set(audit_model(model))
+    kept = (it for it in model.findings if it not in outdated and not _is_on_moving_inertial(model, it))
+    return audited(replace(model, arrays=model.arrays._replace(I=inertias)), (*kept, *found))
 
 
 def with_friction(model: Model, columns: dict[str, np.ndarray]) -> Model:
@@ -75,6 +76,7 @@ def _audited_again(before: Model, changed: Model) -> Model:
     return audited(changed, [it for it in before.findings if it not in outdated])
 
 
-def _base_links(model: Model) -> set[str]:
-    """Return where findings on the links of the base are, links on fixed joints included."""
-    return {f'link {name!r}' for name, frame in model.frames.items() if frame.link == 0}
+def _is_on_moving_inertial(model: Model, finding: Finding) -> bool:
+    """Return whether a finding is on the mass or inertia of a link that moves, links on fixed joints included."""
+    moving = {f'link {name!r}' for name, frame in model.frames.items() if frame.link > 0}
+    return finding.affects in ('masses', 'inertias') and finding.where in moving

@@ -7,6 +7,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.digest import robot_digest
+from robot_dynamics_ros.model.joint_types import KINDS
 from robot_dynamics_ros.model.model import Model
 
 FEATURES = (
@@ -38,8 +39,14 @@ class ResidualModel(NamedTuple):
 
 
 def check_residual(residual: ResidualModel, model: Model) -> None:
-    """Raise ArgumentError for a residual of other joints or another model, or a bound above 30 % of an effort limit."""
+    """Raise ArgumentError for a residual of other joints or another model, or a bound above 30 % of an effort limit.
+
+    A residual is for joints of one coordinate.
+    """
     names: Sequence[str] = model.joint_names
+    for name, kind in zip(names, model.joint_kinds, strict=True):
+        if KINDS[kind].coordinates > 1:
+            raise ArgumentError(f'residual: joint {name!r}: expected one degree of freedom, got a {kind} joint')
     if residual.joint_names != tuple(names):
         raise ArgumentError(
             f'residual model is for joints {" ".join(residual.joint_names)}; the robot has {" ".join(names)}'

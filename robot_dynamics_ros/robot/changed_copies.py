@@ -40,11 +40,11 @@ class ChangedCopies(CompiledCode):
     ) -> Copied:
         """Return the chain from ``base_link`` to ``tip_link``.
 
-        Links beside the chain or beyond its tip are dropped with their mass and their closed loops. Payloads become a
-        part of their links, and ``payloads`` is empty. Gravity stays the
-        same vector, now expressed in the frame of ``base_link``; ``gravity``, in that frame, replaces it. Raises
-        ModelError naming a loop between the chain and what is dropped, and, unless ``gravity`` is given, ArgumentError
-        naming a joint between the base and ``base_link`` that turns gravity: a lift or a vertical turntable does not.
+        Links beside the chain or beyond its tip are dropped with their mass, their payloads and their closed loops; a
+        finding says which mass moved with the chain. Gravity stays the same vector, now expressed in the frame of
+        ``base_link``; ``gravity``, in that frame, replaces it. Raises ModelError naming a loop between the chain and
+        what is dropped, and, unless ``gravity`` is given, ArgumentError naming a joint between the base and
+        ``base_link`` that turns gravity: a lift or a vertical turntable does not.
 
         Parameters
         ----------
@@ -56,8 +56,11 @@ class ChangedCopies(CompiledCode):
         -------
         Robot
         """
-        model, turned = chain(self._model, self._setting.gravity, base_link, tip_link, gravity)
-        return self._with_model(model, gravity=turned, payloads={})
+        whole, payloads = self._setting.model, self._setting.payloads
+        masses = self._model.arrays.I[:, 0]
+        model, turned = chain(whole, self._setting.gravity, base_link, tip_link, gravity, masses)
+        kept = {name: payload for name, payload in payloads.items() if name in model.frames}
+        return self._with_model(model, gravity=turned, payloads=kept)
 
     def with_locked_joints(self: Copied, positions: Mapping[str, ArrayLike]) -> Copied:
         """Return this robot with joints locked at positions; their links are lumped into the parent links.
@@ -82,7 +85,8 @@ class ChangedCopies(CompiledCode):
     ) -> Copied:
         """Return this robot with the base of another robot fixed to ``link``.
 
-        Payloads of both become a part of their links, and ``payloads`` is empty.
+        Payloads of both stay on their frames, those of the other robot by their new names. Gravity is that of this
+        robot.
 
         Parameters
         ----------
@@ -100,7 +104,9 @@ class ChangedCopies(CompiledCode):
         """
         if not isinstance(other, DescribedRobot):
             raise ArgumentError(f'other: expected a Robot, got {other!r:.80}')
-        return self._with_model(with_attached(self._model, other._model, link, pose, prefix), payloads={})
+        model = with_attached(self._setting.model, other._setting.model, link, pose, prefix)
+        attached = {prefix + name: payload for name, payload in other._setting.payloads.items()}
+        return self._with_model(model, payloads={**self._setting.payloads, **attached})
 
     def with_actuators(self: Copied, source: Source) -> Copied:
         """Return this robot with the rotors, gears and friction of an actuator file such as ``config/aubo_i5.yaml``.
@@ -116,10 +122,10 @@ class ChangedCopies(CompiledCode):
         return self._with_model(with_actuators(self._setting.model, source))
 
     def with_inertial_parameters(self: Copied, parameters: ArrayLike) -> Copied:
-        """Return this robot with other inertial parameters of its links, and without payloads.
+        """Return this robot with other inertial parameters of its links, and without payloads on links that move.
 
-        ``robot.with_inertial_parameters(robot.inertial_parameters)`` has the torques of ``robot``. ``findings`` are
-        those of the new parameters. Raises ArgumentError.
+        ``robot.with_inertial_parameters(robot.inertial_parameters)`` has the torques of ``robot``. Findings on
+        masses and inertias are those of the new parameters. Raises ArgumentError.
 
         Parameters
         ----------
@@ -135,7 +141,9 @@ class ChangedCopies(CompiledCode):
         if rows.shape == (10 * count,):
             rows = rows.reshape(count, 10)
         rows = validation.finite('parameters', rows, (count, 10))
-        return self._with_model(with_inertial_parameters(self._setting.model, rows), payloads={})
+        frames, payloads = self._model.frames, self._setting.payloads
+        on_base = {name: payload for name, payload in payloads.items() if frames[name].link == 0}
+        return self._with_model(with_inertial_parameters(self._setting.model, rows), payloads=on_base)
 
     def with_friction(self: Copied, **terms: ArrayLike) -> Copied:
         """Return this robot with other friction; terms that are not given stay.

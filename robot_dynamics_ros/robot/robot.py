@@ -203,6 +203,8 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
     def to_yaml(self) -> str:
         """Return this robot as YAML text with gravity and lumped payloads, without the findings of the model check.
 
+        Raises ModelError naming a joint of several coordinates of which some have limits.
+
         Returns
         -------
         str

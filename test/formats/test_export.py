@@ -27,6 +27,7 @@ from robot_dynamics_ros.formats.yaml_files.actuators import with_actuators
 from robot_dynamics_ros.formats.yaml_files.model_yaml import model_from_yaml, yaml_of
 from robot_dynamics_ros.model.joint_types import KINDS, Joint
 from robot_dynamics_ros.model.model import Frame, Model
+from robot_dynamics_ros.model.replaced_parameters import with_friction, with_limits
 from robot_dynamics_ros.model.rotations import from_rpy, to_rpy
 
 pytestmark = pytest.mark.plain
@@ -62,10 +63,17 @@ def random_model(seed, chain=None, general=0.0) -> Model:
     return Model.of('random', trees.BASE, joints, frames, base_inertia=base)
 
 
+def with_numbers_of_each(model: Model) -> Model:
+    """Return a model with friction and velocity limits of each velocity of its joints."""
+    numbers = np.random.default_rng(1).uniform(0.1, 2.0, (3, model.arrays.nv))
+    model = with_friction(model, dict(zip(('viscous', 'stribeck_velocity'), numbers, strict=False)))
+    return with_limits(model, {'velocity': numbers[2]})
+
+
 MODELS = {name: named_model(name) for name in ('aubo_i5', 'aubo_i5_lecture')}
 MODELS['tree'] = with_actuators(model_from_urdf(TREE), ACTUATORS)
 MODELS |= {f'random {seed}': random_model(seed) for seed in range(4000, 4012)}
-GENERAL = {f'general {seed}': random_model(seed, general=0.6) for seed in range(4020, 4024)}
+GENERAL = {f'general {seed}': with_numbers_of_each(random_model(seed, general=0.6)) for seed in range(4020, 4024)}
 MODELS['nothing moves'] = Model.of('still', 'rock', [], {'top': Frame(0, np.eye(3), np.ones(3))})
 MODEL = pytest.mark.parametrize('model', MODELS.values(), ids=MODELS.keys())
 
@@ -104,10 +112,10 @@ def assert_same_model(actual: Model, expected: Model, row, lost=()):
     assert [actual.link_names[i] for i in links] == list(expected.link_names)
     assert [links.index(p) for p in actual.arrays.parent[links][1:]] == expected.arrays.parent[1:].tolist()
     assert_same(actual.arrays.I[0], expected.arrays.I[0], 'base')
-    fields = {field.name for field in dataclasses.fields(Joint)} - {'name', 'link', 'parent', 'kind', *lost}
+    fields = {field.name for field in dataclasses.fields(Joint)} - {'name', 'link', 'parent', 'kind', 'of_each', *lost}
     joints = actual.joints
     for i, joint in zip(row, expected.joints, strict=True):
-        assert actual.joint_kinds[i] == joint.kind
+        assert actual.joint_kinds[i] == joint.kind and joints[i].of_each == joint.of_each
         for field in fields:
             assert_same(np.asarray(getattr(joints[i], field)), np.asarray(getattr(joint, field)), field)
     if row == list(range(len(row))):

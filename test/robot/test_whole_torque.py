@@ -1,6 +1,7 @@
 """The whole torque of motors and its inverse: against its terms, MuJoCo, what nodes add up, and exported C."""
 
 from support.robots.robots_with_friction import FRICTION, coupled, expected_torque, identified, learnt, sprung
+from support.robots.small_robots import general
 
 import mujoco
 import numpy as np
@@ -111,3 +112,6 @@ def test_a_residual_of_another_robot_is_refused():
         robot.with_residual(residual._replace(joint_names=('a',)))
     with pytest.raises(ArgumentError, match='fitted to another model'):
         robot.with_residual(residual).with_rotor_inertia(1.0 + robot.rotor_inertia)
+    planar = general('planar')
+    with pytest.raises(ArgumentError, match=r"residual: joint 'a': expected one degree of freedom, got a planar joint"):
+        planar.with_residual(learnt(planar))

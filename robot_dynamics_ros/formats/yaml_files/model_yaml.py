@@ -20,6 +20,7 @@ Example::
       limits: {lower: 0.0, upper: 1.0, velocity: 0.5, effort: 100.0}
       friction: {viscous: 1.0, coulomb: 2.0, offset: 0.1, transition: 0.01}   # see model.Friction
       spring: {stiffness: 500.0, rest: 0.2}  # N/m or N m/rad, and the coordinate where it has no torque
+      of_each: {}                            # of a joint of several coordinates, such as {viscous: [1.0, 1.0, 0.1]}
     - {name: hinge, link: arm, parent: carriage, kind: revolute, axis: [0.0, 1.0, 0.0]}
     frames:                                  # fixed to a link
       tool: {link: arm, origin: [0.5, 0.0, 0.0]}
@@ -58,6 +59,7 @@ from robot_dynamics_ros.model.model import GRAVITY, Actuators, Finding, Frame, F
 
 POSITIVE = ('transition', 'stribeck_velocity', *Actuators._fields)
 SPRING = ('stiffness', 'rest')
+OF_EACH = 'of_each'
 _POSE = ('rotation', 'origin')
 _CENTRAL = ('mass', 'com', 'inertia')
 _ABOUT_ORIGIN = ('mass', 'first_moment', 'inertia_about_origin')
@@ -73,6 +75,7 @@ _OPTIONAL = (
     'friction',
     'spring',
     COUPLING,
+    OF_EACH,
 )
 
 
@@ -91,7 +94,10 @@ def model_from_yaml(source: str | Path) -> tuple[Model, np.ndarray]:
 
 
 def yaml_of(model: Model, gravity=GRAVITY) -> str:
-    """Return the YAML of a model under ``gravity`` (3, m/s^2) as text."""
+    """Return the YAML of a model under ``gravity`` (3, m/s^2) as text.
+
+    Raises ModelError naming a joint with known and unknown limits of its velocities.
+    """
     base = {'link': model.link_names[0], **_inertial_written(model.arrays.I[0])}
     frames = {
         name: {'link': model.link_names[frame.link], **_pose_written(frame.rotation, frame.origin)}
@@ -166,7 +172,21 @@ def _joint(where: str, row, findings: list[Finding]) -> Joint:
         **_numbers(f'{where}: friction', row.get('friction', {}), Friction._fields),
         **_numbers(f'{where}: spring', row.get('spring', {}), SPRING),
         motor_coupling=tuple(ratios_of(f'{where}: {COUPLING}', row.get(COUPLING, {})).items()),
+        of_each=_of_each(f'{where}: {OF_EACH}', row['kind'], row.get(OF_EACH, {})),
     )
+
+
+def _of_each(where: str, kind: str, given) -> dict[str, tuple[float, ...]]:
+    """Return ``Joint.of_each`` of a table, for a joint of several coordinates."""
+    known = ('rotor', *JointLimits._fields, *Friction._fields, *Actuators._fields)
+    found = {}
+    for field, value in untrusted_values.table(where, given, known).items():
+        count = KINDS[kind].coordinates if field in ('lower', 'upper') else len(KINDS[kind].velocities)
+        numbers = untrusted_values.array(f'{where}: {field}', value, (count,))
+        for number in numbers[: len(numbers) if field in POSITIVE else 0]:
+            untrusted_values.number(f'{where}: {field}', float(number), above=0.0)
+        found[field] = tuple(numbers.tolist())
+    return found
 
 
 def _numbers(where: str, given, fields: tuple[str, ...]) -> dict[str, float]:
@@ -203,7 +223,10 @@ def _pose(where: str, row: Mapping) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _joint_written(joint: Joint) -> dict:
-    """Return the row of a joint."""
+    """Return the row of a joint; ModelError for one with known and unknown limits of its velocities."""
+    for field, numbers in joint.of_each.items():
+        if not np.isfinite(numbers).all():
+            raise ModelError(f'joint {joint.name!r}: a YAML file holds a known {field} of each, got {list(numbers)}')
     limits = {field: _plain(getattr(joint, field)) for field in JointLimits._fields}
     actuators = {field: _plain(getattr(joint, field)) for field in Actuators._fields}
     return {
@@ -222,6 +245,7 @@ def _joint_written(joint: Joint) -> dict:
         'friction': {field: _plain(getattr(joint, field)) for field in Friction._fields},
         **({'spring': {field: getattr(joint, field) for field in SPRING}} if joint.stiffness else {}),
         **({COUPLING: dict(joint.motor_coupling)} if joint.motor_coupling else {}),
+        **({OF_EACH: {field: list(numbers) for field, numbers in joint.of_each.items()}} if joint.of_each else {}),
     }
 
 
