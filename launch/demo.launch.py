@@ -25,7 +25,7 @@ PUSHED = ('simulated_arm', 'torque_controller')
 ARGUMENTS = {
     'model': (
         '',
-        "URDF, xacro, MJCF or YAML file of an arm, or a robot's name; '': the AUBO-i5 with config/demo.yaml or "
+        "URDF, xacro, SDF, MJCF or YAML file of an arm, or a robot's name; '': the AUBO-i5 with config/demo.yaml or "
         'config/compliant.yaml',
     ),
     'compliant': ('false', 'true: hold the tool by springs above a table, and move nothing'),

@@ -1,1 +1,1 @@
-"""Import and export of robot models: URDF, MJCF, Denavit-Hartenberg tables, YAML; the bundled robots."""
+"""Import and export of robot models: URDF, SDF, MJCF, Denavit-Hartenberg tables, YAML; the bundled robots."""

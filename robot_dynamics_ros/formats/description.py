@@ -1,7 +1,6 @@
-"""Reads any description of a robot: a robot of the package, the path or URI of a URDF, MJCF or YAML file, URDF text."""
+"""Reads any description of a robot: its name, path or URI of a URDF, SDF, MJCF or YAML file, text of URDF or SDF."""
 
 import re
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,14 +11,15 @@ from robot_dynamics_ros.formats.description_path import description_path
 from robot_dynamics_ros.formats.library import named_model, named_urdf
 from robot_dynamics_ros.formats.mjcf import model_from_mjcf
 from robot_dynamics_ros.formats.public_descriptions import is_public_description, public_description
-from robot_dynamics_ros.formats.untrusted_text import read_text
+from robot_dynamics_ros.formats.sdf.sdf import model_from_sdf
+from robot_dynamics_ros.formats.untrusted_text import plain_xml, read_text
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.formats.xacro import arguments_as_text, is_xacro, urdf_of_xacro, xacro_command
 from robot_dynamics_ros.formats.yaml_files.loops_yaml import with_loops_file
 from robot_dynamics_ros.formats.yaml_files.model_yaml import model_from_yaml
 from robot_dynamics_ros.model.model import GRAVITY, Model
 
-FORMATS = {'.urdf': 'urdf', '.mjcf': 'mjcf', '.yaml': 'yaml', '.yml': 'yaml'}
+FORMATS = {'.urdf': 'urdf', '.sdf': 'sdf', '.world': 'sdf', '.mjcf': 'mjcf', '.yaml': 'yaml', '.yml': 'yaml'}
 """Format of a file by its suffix; that of an .xml file is seen in it."""
 
 
@@ -33,7 +33,7 @@ def found_description(description: str | Path, xacro_arguments: Mapping[str, str
     Parameters
     ----------
     description : str or Path
-        Path or URI of a file, text of a URDF, name of a robot of the package or of robot_descriptions.
+        Path or URI of a file, text of a URDF or SDF, name of a robot of the package or of robot_descriptions.
     xacro_arguments : mapping, optional
         Text or numbers by name, for a xacro file.
 
@@ -65,8 +65,8 @@ def model_from_description(
 ) -> tuple[Model, np.ndarray]:
     """Return model and gravity (3, m/s^2, base frame) of a description.
 
-    ``couple_mimics`` and ``loops_file`` are those of ``model_from_urdf``. Text is that of a URDF: it contains '<', and
-    names no files that are read. Raises ModelError; UnknownNameError lists the robots of the package.
+    ``couple_mimics`` and ``loops_file`` are those of ``model_from_urdf``. Text is that of a URDF or of an SDF: it
+    contains '<', and names no files that are read. Raises ModelError; UnknownNameError lists the robots of the package.
     """
     text = description_path(str(description))
     if is_xacro(text):
@@ -80,6 +80,8 @@ def model_from_description(
         model, gravity = model_from_yaml(Path(text))
     elif found == 'mjcf':
         model, gravity = model_from_mjcf(Path(text))
+    elif found == 'sdf':
+        model, gravity = model_from_sdf(text, couple_mimics)
     else:
         model, gravity = named_model(text), np.array(GRAVITY)
     if loops_file is None:
@@ -99,17 +101,19 @@ def urdf_of_description(description: str | Path) -> str | None:
 
 
 def _format_of(description: str) -> str:
-    """Return 'urdf', 'mjcf' or 'yaml'; '' for the name of a robot. ModelError for an .xml file that cannot be read."""
+    """Return 'urdf', 'sdf', 'mjcf' or 'yaml', '' for the name of a robot; ModelError for a file that cannot be read."""
     if '<' in description:
-        return 'urdf'
+        return 'sdf' if _is_sdf(description) else 'urdf'
     suffix = Path(description).suffix.lower()
     if suffix == '.xml':
-        return 'mjcf' if re.search(r'<mujoco[\s/>]', read_text(description)) else 'urdf'
-    if suffix == '.sdf':
-        raise ModelError(f'{description}: SDF is not read; write an MJCF: {_sdf_command(description)}')
+        text = read_text(description)
+        if re.search(r'<mujoco[\s/>]', text):
+            return 'mjcf'
+        return 'sdf' if _is_sdf(text) else 'urdf'
     return FORMATS.get(suffix, '')
 
 
-def _sdf_command(path: str) -> str:
-    """Return the command of the Python package sdformat-mjcf that writes an MJCF beside an SDF file."""
-    return f'sdf2mjcf {shlex.join([path, str(Path(path).with_suffix(".xml"))])} (pip install sdformat-mjcf)'
+def _is_sdf(text: str) -> bool:
+    """Return whether the first element of a text is <sdf>."""
+    first = re.search(r'<[^?!][^\s/>]*', plain_xml(text))
+    return first is not None and first[0] == '<sdf'

@@ -201,12 +201,14 @@ def numbers(
     return _numbers_in(text, f'{owner}: <{element.tag} {attribute}="{text[:80]}">', len(default), largest)
 
 
-def numbers_of_text(owner: str, element: Element | None, default: list[float]) -> list[float]:
+def numbers_of_text(
+    owner: str, element: Element | None, default: list[float], largest: float = LARGEST_NUMBER
+) -> list[float]:
     """Return the text of an element as ``numbers`` does an attribute; ``default`` where there is no element or text."""
     text = '' if element is None else element.text or ''
     if element is None or not text.strip():
         return list(default)
-    return _numbers_in(text, f'{owner}: <{element.tag}> {text.strip()[:80]}', len(default), LARGEST_NUMBER)
+    return _numbers_in(text, f'{owner}: <{element.tag}> {text.strip()[:80]}', len(default), largest)
 
 
 def _numbers_in(text: str, where: str, count: int, largest: float) -> list[float]:

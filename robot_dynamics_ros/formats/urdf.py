@@ -5,8 +5,9 @@ parents. ModelError is the only exception, whatever the input.
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import replace
+from itertools import starmap
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -14,6 +15,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.formats.joint_order import depth_first
 from robot_dynamics_ros.formats.untrusted_text import (
     check_moving_links,
     number,
@@ -50,8 +52,6 @@ KINDS = {
     'floating': 'free',
     'fixed': 'fixed',
 }
-
-MOST_LISTED = 10  # names in an error message
 
 
 class Inertial(NamedTuple):
@@ -133,7 +133,7 @@ def _model(robot: Element, couple_mimics: bool, loops_file: str | Path | None) -
     read = [_joint(joint, element, links, version) for joint, element in elements.items()]
     motors, findings = motors_of(robot, {joint.name: joint.kind for joint in read if joint.kind != 'fixed'})
     read = [replace(it, **motors[it.name]._asdict()) if it.name in motors else it for it in read]
-    base, joints = _depth_first(list(links), read)
+    base, joints = depth_first(list(links), read)
     check_moving_links(joint.kind for joint in joints)
     for link, (mass, _, inertia) in links.items():
         findings += audit_inertial(link, mass, inertia)
@@ -144,9 +144,9 @@ def _model(robot: Element, couple_mimics: bool, loops_file: str | Path | None) -
     closures, of_closures = closures_of(robot, version, model)
     couplings: list[Coupling] = []
     if couple_mimics:
-        couplings, independent = _couplings(model, mimics)
+        couplings, independent = coupled(model, starmap(_coupling, mimics.items()))
     else:
-        independent = [_independence(*mimic) for mimic in mimics.items()]
+        independent = [independence(joint, mimic.get('joint')) for joint, mimic in mimics.items()]
     model = with_loops(model, [*closures, *couplings])
     if loops_file is not None:
         model = with_loops_file(model, loops_file, mimics)
@@ -162,41 +162,6 @@ def _with_actuated(model: Model, robot: Element, mimics: Collection[str]) -> Mod
     kinds = zip(model.joint_names, model.joint_kinds, strict=True)
     known = [joint for joint, kind in kinds if joint not in mimics and JOINT_KINDS[kind].coordinates == 1]
     return with_loops(model, own.all, own.gain, own.tolerance, actuated_in(robot, known), own.near)
-
-
-def _depth_first(links: list[str], joints: list[Joint]) -> tuple[str, list[Joint]]:
-    """Return the base and the joints in depth-first order; ModelError unless one tree holds every link."""
-    below: dict[str, list[Joint]] = {link: [] for link in links}
-    above: dict[str, Joint] = {}
-    for joint in joints:
-        if joint.link in above:
-            both = f'{above[joint.link].name!r} and {joint.name!r}'
-            raise ModelError(f'link {joint.link!r}: it has two parents, by joints {both}')
-        above[joint.link] = joint
-        below[joint.parent].append(joint)
-    if not links:
-        raise ModelError('it has no <link>')
-    roots = [link for link in links if link not in above]
-    if len(roots) > 1:
-        raise ModelError(f'links {_listed(roots)} have no parent joint: all but one of them are unreachable')
-
-    ordered: list[Joint] = []
-    waiting = [joint for root in roots for joint in reversed(below[root])]
-    while waiting:
-        joint = waiting.pop()
-        ordered.append(joint)
-        waiting += reversed(below[joint.link])
-    reached = {*roots, *(joint.link for joint in ordered)}
-    lost = [link for link in links if link not in reached]
-    if lost:
-        raise ModelError(f'links {_listed(lost)} are unreachable: their joints form a cycle')
-    return roots[0], ordered
-
-
-def _listed(names: list[str]) -> str:
-    """Return names for an error message, at most MOST_LISTED."""
-    shown = ', '.join(map(repr, names[:MOST_LISTED]))
-    return shown if len(names) <= MOST_LISTED else f'{shown} and {len(names) - MOST_LISTED} others'
 
 
 def _named(robot: Element, tag: str) -> Iterable[tuple[str, Element]]:
@@ -252,21 +217,20 @@ def _coupling(joint: str, mimic: Element) -> Coupling:
     return Coupling(joint, word(where, mimic, 'joint'), (*offset, *multiplier))
 
 
-def _couplings(model: Model, mimics: Mapping[str, Element]) -> tuple[list[Coupling], list[Finding]]:
-    """Return the couplings of joints with a <mimic>, and findings on those that can follow no other joint."""
-    couplings, independent = [], []
-    for joint, mimic in mimics.items():
-        coupling = _coupling(joint, mimic)
+def coupled(model: Model, mimics: Iterable[Coupling]) -> tuple[list[Coupling], list[Finding]]:
+    """Return the couplings of joints that mimic others, and findings on those that can follow no other joint."""
+    couplings, findings = [], []
+    for coupling in mimics:
         try:
             couplings.append(checked_coupling(model, coupling))
         except ModelError as error:
-            independent.append(_independence(joint, mimic, f' ({error})'))
-    return couplings, independent
+            findings.append(independence(coupling.joint, coupling.other, f' ({error})'))
+    return couplings, findings
 
 
-def _independence(joint: str, mimic: Element, why: str = '') -> Finding:
-    """Return the finding on a joint whose <mimic> has no effect."""
-    message = f'it mimics {mimic.get("joint")!r}; here it is a joint of its own, with its own torque{why}'
+def independence(joint: str, other: str | None, why: str = '') -> Finding:
+    """Return the finding on a joint that mimics another in the description alone."""
+    message = f'it mimics {other!r}; here it is a joint of its own, with its own torque{why}'
     return Finding('warning', f'joint {joint!r}', message)
 
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -45,11 +46,16 @@ def pose_of(owner: str, origin: Element | None, version: Version) -> tuple[np.nd
         return from_rpy(*numbers(owner, origin, 'rpy', [0.0, 0.0, 0.0])), translation
     if 'rpy' in origin.attrib:
         raise ModelError(f'{owner}: <{origin.tag}>: expected rpy or quat_xyzw, got both')
-    x, y, z, w = numbers(owner, origin, 'quat_xyzw', [0.0, 0.0, 0.0, 1.0])
-    if abs(math.hypot(x, y, z, w) - 1.0) > LENGTH_TOLERANCE:
-        text = origin.get('quat_xyzw', '')[:80]
-        raise ModelError(f'{owner}: <{origin.tag} quat_xyzw="{text}">: expected a quaternion of length 1')
-    return from_quaternion(x, y, z, w), translation
+    quaternion = numbers(owner, origin, 'quat_xyzw', [0.0, 0.0, 0.0, 1.0])
+    text = origin.get('quat_xyzw', '')[:80]
+    return rotation_of(f'{owner}: <{origin.tag} quat_xyzw="{text}">', quaternion), translation
+
+
+def rotation_of(where: str, quaternion: Sequence[float]) -> np.ndarray:
+    """Return the rotation (3, 3) of a quaternion x, y, z, w; ModelError unless its length is 1."""
+    if abs(math.hypot(*quaternion) - 1.0) > LENGTH_TOLERANCE:
+        raise ModelError(f'{where}: expected a quaternion of length 1')
+    return from_quaternion(*quaternion)
 
 
 def direction_of(owner: str, axis: Element | None) -> list[float]:

@@ -6,9 +6,10 @@ URDF, and misspelt ones.
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from itertools import chain, islice
+from itertools import chain
 from xml.etree.ElementTree import Element
 
+from robot_dynamics_ros.formats.unread_findings import findings_of
 from robot_dynamics_ros.formats.urdf_loops.actuated_joints import INDEPENDENT
 from robot_dynamics_ros.formats.urdf_loops.closing_elements import CLOSING, NO_CONSTRAINTS
 from robot_dynamics_ros.formats.urdf_origin import NEWEST, WITH_QUATERNIONS, Version
@@ -58,8 +59,6 @@ GAZEBO_WITHOUT_EFFECT = frozenset({
     'turnGravityOff', 'gravity',  # where they leave gravity on
 })  # fmt: skip
 """Elements of <gazebo> that change no torque of a robot."""
-MOST_PLACES = 3  # in a finding
-MOST_KINDS = 50  # of findings
 _OFF = {('turnGravityOff', '1'), ('turnGravityOff', 'true'), ('gravity', '0'), ('gravity', 'false')}
 
 
@@ -69,26 +68,13 @@ def unread(robot: Element, version: Version, masses: Mapping[str, float]) -> Ite
     if version > NEWEST:
         message = f'version {version[0]}.{version[1]} of URDF is newer than {NEWEST[0]}.{NEWEST[1]}, which is read'
         yield Finding('warning', where, message)
-    places: dict[str, list[str]] = {}
-    for message, place in chain(
+    messages = chain(
         _of_gazebo(robot, masses),
         _safety_controllers(robot),
         _ignored_quaternions(robot, version),
         _unknown(robot, 'robot', where),
-    ):
-        places.setdefault(message, []).append(place)
-    if len(places) > MOST_KINDS:
-        yield Finding(
-            'warning', where, f'{len(places) - MOST_KINDS} further kinds of elements and attributes are not read'
-        )
-    for message, found in islice(places.items(), MOST_KINDS):
-        distinct = list(dict.fromkeys(found))
-        if len(distinct) == 1:
-            count = f' ({len(found)} times)' if len(found) > 1 else ''
-            yield Finding('warning', distinct[0], f'{message}{count}')
-        else:
-            others = f' and {len(distinct) - MOST_PLACES} others' if len(distinct) > MOST_PLACES else ''
-            yield Finding('warning', where, f'{message} (of {", ".join(distinct[:MOST_PLACES])}{others})')
+    )
+    yield from findings_of(messages, where)
 
 
 def _unknown(element: Element, path: str, place: str) -> Iterator[tuple[str, str]]:

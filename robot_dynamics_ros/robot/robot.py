@@ -11,6 +11,7 @@ from robot_dynamics_ros.formats.description import found_description, model_from
 from robot_dynamics_ros.formats.dh import DHRow, model_from_dh
 from robot_dynamics_ros.formats.library import named_model
 from robot_dynamics_ros.formats.mjcf import model_from_mjcf
+from robot_dynamics_ros.formats.sdf.sdf import model_from_sdf
 from robot_dynamics_ros.formats.urdf import model_from_urdf
 from robot_dynamics_ros.formats.urdf_export import urdf_of
 from robot_dynamics_ros.formats.yaml_files.model_yaml import model_from_yaml, yaml_of
@@ -66,15 +67,15 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
 
         A name that ends with _description is one of the Python package robot_descriptions, which clones the repository
         of the description at the first call; of its formats URDF comes first, then xacro, then MJCF. xacro files need
-        the Python package xacro. Raises ModelError as ``from_urdf``, ``from_mjcf`` and ``from_yaml`` do, and where a
+        the Python package xacro. Raises ModelError as ``from_urdf``, ``from_sdf`` and the like do, and where a
         package is not installed; UnknownNameError lists the robots of the package; ArgumentError for ``xacro_args``
         without a xacro file.
 
         Parameters
         ----------
         source : str or Path
-            Name of a robot of the package or of robot_descriptions, path or URI of a URDF, xacro, MJCF or YAML file, or
-            text of a URDF.
+            Name of a robot of the package or of robot_descriptions, path or URI of a URDF, xacro, SDF, MJCF or YAML
+            file, or text of a URDF or SDF.
         mimic
         loops_file
         xacro_args : mapping, optional
@@ -121,6 +122,27 @@ class Robot(Dynamics, TorqueTerms, Kinematics, WholeRobot, Derivatives, Operatio
         validation.choice('mimic', mimic, MIMIC)
         model = model_from_urdf(source, couple_mimics=mimic == 'couple', loops_file=loops_file)
         return cls(*chain(model, GRAVITY, base_link, tip_link, gravity))
+
+    @classmethod
+    def from_sdf(cls, source: str | Path, mimic: str = 'ignore') -> 'Robot':
+        """Return the robot of an SDF, with the gravity of its <world>; ModelError names an unsupported element.
+
+        SDFormat 1.4 to 1.12 is read. The base is the world where a joint holds the robot in it, else the link that no
+        joint moves; without a <world> gravity is 9.81 m/s^2 along -z of the world. Springs of joints are read, joints
+        that give a link a second way to the base close loops, and ``findings`` say what is left out. Files that it
+        includes are not opened.
+
+        Parameters
+        ----------
+        source
+        mimic
+
+        Returns
+        -------
+        Robot
+        """
+        validation.choice('mimic', mimic, MIMIC)
+        return cls(*model_from_sdf(source, mimic == 'couple'))
 
     @classmethod
     def from_dh(

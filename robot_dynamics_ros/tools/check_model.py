@@ -349,8 +349,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__.splitlines()[0])
     parser.add_argument(
         'robot',
-        help='a robot of the package or of robot_descriptions, or the path of a URDF, xacro, MJCF or YAML file (by '
-        'to_yaml)',
+        help='a robot of the package or of robot_descriptions, or the path of a URDF, xacro, SDF, MJCF or YAML file '
+        '(by to_yaml)',
     )
     add_xacro_option(parser)
     parser.add_argument(

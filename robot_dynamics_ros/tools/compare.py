@@ -141,7 +141,7 @@ def parser() -> argparse.ArgumentParser:
         'robot',
         nargs='?',
         default='aubo_i5',
-        help='a robot of the package or of robot_descriptions, or path of a URDF, xacro, MJCF or YAML file',
+        help='a robot of the package or of robot_descriptions, or path of a URDF, xacro, SDF, MJCF or YAML file',
     )
     add_xacro_option(parser)
     add('--loops', type=Path, metavar='FILE', help='loops file: what closes the loops of a cut URDF')

@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument(
-        '--model', help='URDF, xacro, MJCF or YAML file of another arm, or the name of a robot of the package'
+        '--model', help='URDF, xacro, SDF, MJCF or YAML file of another arm, or the name of a robot of the package'
     )
     for name, (_, meaning) in DESCRIPTION.items():
         parser.add_argument(f'--{name.replace("_", "-")}', default='', help=f'with --model: {meaning}')

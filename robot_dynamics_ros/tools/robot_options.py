@@ -17,7 +17,7 @@ def add_robot_options(parser: argparse.ArgumentParser, gravity: str = '--gravity
     parser.add_argument(
         'robot',
         help='robot of the package, for instance aubo_i5, or of robot_descriptions, for instance panda_description, or '
-        'path of a URDF, xacro, MJCF or YAML file',
+        'path of a URDF, xacro, SDF, MJCF or YAML file',
     )
     add_xacro_option(parser)
     parser.add_argument('--loops', type=Path, metavar='FILE', help='loops file: what closes the loops of a cut URDF')
@@ -30,7 +30,8 @@ def add_robot_options(parser: argparse.ArgumentParser, gravity: str = '--gravity
         type=float,
         nargs=3,
         metavar=('X', 'Y', 'Z'),
-        help='gravity in the base frame, m/s^2 (default: that of an MJCF or YAML file, else (0, 0, -9.81) in the root)',
+        help='gravity in the base frame, m/s^2 (default: that of an SDF, MJCF or YAML file, else (0, 0, -9.81) in the '
+        'root)',
     )
 
 

@@ -1,6 +1,7 @@
 """A description is read by its format: that of a file by its suffix, that of an .xml file by what is in it."""
 
 from support.robots.facade_robots import TREE
+from support.robots.sdf_texts import sdf_of
 
 import pytest
 
@@ -13,6 +14,7 @@ from robot_dynamics_ros.formats.library import named_urdf
 MJCF = """<mujoco model="pendulum"><option gravity="0 0 -1.62"/><worldbody><body name="bob">
   <joint name="swing" axis="0 1 0"/>
   <inertial pos="0 0 -0.5" mass="2" diaginertia="0.1 0.1 0.1"/></body></worldbody></mujoco>"""
+SDF = sdf_of(TREE, relative=True).replace('<model', '<world name="w"><model').replace('</sdf>', '</world></sdf>')
 YAML = Robot.from_urdf(TREE).with_gravity((0.0, 1.0, 0.0)).to_yaml()
 
 
@@ -23,6 +25,9 @@ YAML = Robot.from_urdf(TREE).with_gravity((0.0, 1.0, 0.0)).to_yaml()
         ('ARM.URDF', TREE, 3, [0.0, 0.0, -9.81]),
         ('arm.xml', TREE, 3, [0.0, 0.0, -9.81]),
         ('arm.xml', MJCF, 1, [0.0, 0.0, -1.62]),
+        ('arm.sdf', SDF, 3, [0.0, 0.0, -9.8]),
+        ('arm.world', SDF, 3, [0.0, 0.0, -9.8]),
+        ('arm.xml', SDF, 3, [0.0, 0.0, -9.8]),
         ('arm.mjcf', MJCF, 1, [0.0, 0.0, -1.62]),
         ('arm.yaml', YAML, 3, [0.0, 1.0, 0.0]),
         ('arm.yml', YAML, 3, [0.0, 1.0, 0.0]),
@@ -42,6 +47,8 @@ def test_names_and_text_are_descriptions():
     assert urdf_of_description('aubo_i5') == str(named_urdf('aubo_i5'))
     assert Robot.from_description(TREE).digest == Robot.from_urdf(TREE).digest
     assert urdf_of_description(TREE) == TREE
+    assert Robot.from_description(SDF).digest == Robot.from_sdf(SDF).digest
+    assert Robot.from_description('<!-- <robot> --> ' + SDF).nv == 3 and urdf_of_description(SDF) is None
 
 
 def test_joints_with_mimic_are_coupled_on_request():
@@ -54,7 +61,7 @@ def test_joints_with_mimic_are_coupled_on_request():
     ('description', 'error', 'message'),
     [
         ('arm.urdf.xacro', ModelError, "no file 'arm.urdf.xacro'"),
-        ('an arm.sdf', ModelError, "SDF is not read; write an MJCF: sdf2mjcf 'an arm.sdf' 'an arm.xml' (pip install"),
+        ('an arm.sdf', ModelError, 'an arm.sdf: cannot be read: No such file or directory'),
         ('no_such_robot', UnknownNameError, 'there are aubo_i5'),
         ('nowhere.xml', ModelError, 'nowhere.xml'),
         (MJCF, ModelError, '<mujoco>: expected <robot>'),  # text is that of a URDF: it names no files

@@ -9,6 +9,8 @@ import signal
 import sys
 from functools import reduce
 
+from support.robots.sdf_texts import HELD, hinge, sdf
+
 import pytest
 
 from robot_dynamics_ros.errors import InputError, ModelError, UnknownNameError
@@ -16,6 +18,7 @@ from robot_dynamics_ros.formats.dh import model_from_dh
 from robot_dynamics_ros.formats.library import named_model
 from robot_dynamics_ros.formats.mjcf import model_from_mjcf
 from robot_dynamics_ros.formats.mjcf_elements import MOST_CELLS
+from robot_dynamics_ros.formats.sdf.sdf import model_from_sdf
 from robot_dynamics_ros.formats.untrusted_text import (
     MAX_BYTES,
     MAX_DEPTH,
@@ -86,6 +89,23 @@ def asset(inside: str) -> str:
     return mjcf(more=f'<asset>{inside}</asset>')
 
 
+def frames(count: int) -> str:
+    """Return frames of SDF, each relative to the one before."""
+    parts = (f'<frame name="f{k}"><pose relative_to="f{k - 1}"/></frame>' for k in range(1, count + 1))
+    return ''.join(parts)
+
+
+def weld(child: int, parent: int) -> str:
+    ends = f'<parent>{parent}</parent><child>{child}</child>'
+    return f'<link name="{child}"/><joint name="j{child}" type="fixed">{ends}</joint>'
+
+
+def gears(count: int) -> str:
+    inside = '<parent>b</parent><child>b</child><gearbox_reference_body>a</gearbox_reference_body>'
+    axis = '<axis><xyz>0 1 0</xyz></axis>'
+    return ''.join(f'<joint name="g{k}" type="gearbox">{inside}{axis}</joint>' for k in range(count))
+
+
 LOG_LINE = '&#10;[ERROR] all is lost'
 NO_NAME = 'expected up to 256 printable characters'
 COUNTS = f'its counts and sizes make more than {MAX_ELEMENTS} elements'
@@ -139,6 +159,32 @@ ATTACKS = {  # importer, text, culprit
         lambda: chain(1000, 'fixed').replace('<child link="999"/>', '<child link="0"/>'),
         "'9' and 989 others are unreachable: their joints form a cycle",
     ),
+    'frames in a row that end nowhere': (
+        model_from_sdf,
+        lambda: sdf(HELD + frames(20_000) + '<frame name="f0"><pose relative_to="none"/></frame>'),
+        "frame 'f0': no frame 'none'",
+    ),
+    'frames in a circle': (
+        model_from_sdf,
+        lambda: sdf(HELD + frames(20_000) + '<frame name="f0"><pose relative_to="f20000"/></frame>'),
+        'its pose is relative to itself',
+    ),
+    'links in a row that hang on nothing': (
+        model_from_sdf,
+        lambda: sdf('<link name="0"/><link name="x"/>' + ''.join(weld(k, k - 1) for k in range(1, 9_000))),
+        "links '0', 'x' have no parent joint",
+    ),
+    'many gears': (
+        model_from_sdf,
+        lambda: sdf(HELD + hinge() + gears(7_000) + '<link name="x"/>'),
+        "links 'world', 'x' have no parent joint",
+    ),
+    'models in models': (
+        model_from_sdf,
+        lambda: sdf('<model name="n">' * 400 + '</model>' * 400),
+        f'nested deeper than {MAX_DEPTH}',
+    ),
+    'a log line in SDF': (model_from_sdf, lambda: sdf(HELD.replace('"a"', f'"a{LOG_LINE}"')), NO_NAME),
     'laughing YAML': (model_from_yaml, lambda: f'{ROBOT}[&a [ha]{LAUGHS}]\n', 'line 3: aliases are refused'),
     'laughing tables': (
         model_from_yaml,
@@ -274,7 +320,7 @@ def test_an_error_shows_nothing_of_a_file_that_is_no_yaml(tmp_path):
     assert 'sesame' not in str(error.value)
 
 
-@pytest.mark.parametrize('importer', [model_from_urdf, model_from_yaml, model_from_mjcf])
+@pytest.mark.parametrize('importer', [model_from_urdf, model_from_yaml, model_from_mjcf, model_from_sdf])
 def test_a_pipe_or_device_is_refused_without_waiting(tmp_path, importer):
     os.mkfifo(tmp_path / 'pipe')
     for path in (tmp_path / 'pipe', '/dev/zero'):

@@ -63,7 +63,8 @@ def closure_of_gazebo(
             yield direction
             return
         yield from _on_axis(axis, direction, placed)
-        more = _forces(where, axis)
+        yield from unused_on_axis(axis)
+        more = closing_forces(where, axis)
         placed = with_axis(placed, direction)
     for child_element in element:
         if child_element.tag not in _READ:
@@ -113,12 +114,16 @@ def _expressed_in(axis: Element | None) -> str | None:
 
 
 def _on_axis(axis: Element | None, direction: np.ndarray, placed: np.ndarray) -> Iterator[str]:
-    """Yield what of an <axis> is not used, or ambiguous."""
+    """Yield what of an <axis> is ambiguous."""
     if _expressed_in(axis) is None and np.abs(product(placed[:3, :3], direction) - direction).max() > SAME_AXIS:
         yield (
             'its axis is expressed in the frame of the joint, as in Gazebo 11 and later; Gazebo 10 and before took '
             "that of the model: state <xyz expressed_in='__model__'> if that is meant"
         )
+
+
+def unused_on_axis(axis: Element | None) -> Iterator[str]:
+    """Yield limits and friction of an <axis> in words, which a joint that closes a loop has not."""
     for name, what in (('limit/lower', 'limits'), ('limit/upper', 'limits'), ('dynamics/friction', 'friction')):
         text = '' if axis is None else axis.findtext(name) or ''
         if _matters(text, without=0.0 if what == 'friction' else math.inf):
@@ -134,7 +139,7 @@ def _matters(text: str, without: float) -> bool:
     return value != without and value < LARGEST_ANGLE
 
 
-def _forces(where: str, axis: Element | None) -> dict[str, float]:
+def closing_forces(where: str, axis: Element | None) -> dict[str, float]:
     """Return stiffness, damping and rest of a closure from the <dynamics> of an <axis>."""
     dynamics = None if axis is None else only_child(where, axis, 'dynamics')
     names = {'stiffness': 'spring_stiffness', 'damping': 'damping', 'rest': 'spring_reference'}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from robot_dynamics_ros.errors import ModelError
 
 NO_ROBOT = (
-    "no robot: set the parameter model (path of a URDF, MJCF or YAML file, or a bundled robot's name),"
+    "no robot: set the parameter model (path of a URDF, SDF, MJCF or YAML file, or a bundled robot's name),"
     ' robot_description (URDF as text) or description_topic (topic with that text, such as robot_description)'
 )
 
@@ -35,7 +35,7 @@ class RobotDescription:
         return f'waiting for a robot description on topic {self._topic!r}' if waits else ''
 
     def source(self) -> str:
-        """Return text or path of a URDF, path of an MJCF or YAML file, or a robot's name.
+        """Return text or path of a URDF, path of an SDF, MJCF or YAML file, or a robot's name.
 
         ModelError where no parameter names a robot, or nothing came on the topic yet.
         """

@@ -80,7 +80,7 @@ def completed_arm(
     Parameters
     ----------
     description : str
-        Path of a URDF, xacro, MJCF or YAML file, URDF text, or the name of a robot of the package or of
+        Path of a URDF, xacro, SDF, MJCF or YAML file, URDF text, or the name of a robot of the package or of
         robot_descriptions.
     base_link, tip_link : str
         First and last link of the arm; '': those of the description.
@@ -95,7 +95,7 @@ def completed_arm(
     effort_limit : sequence of float
         As the parameter of the torque nodes, N m; a joint of which none is known has none in the simulation.
     gravity : sequence of float, optional
-        In the frame of ``base_link``, m/s^2. Default: (0, 0, -9.81) in the frame of the description's root.
+        In the frame of ``base_link``, m/s^2. Default: that of the description.
 
     Returns
     -------

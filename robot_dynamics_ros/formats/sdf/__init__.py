@@ -1,0 +1,1 @@
+"""Import of SDFormat, the robot description of Gazebo."""
