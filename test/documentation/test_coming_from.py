@@ -18,8 +18,18 @@ MJCF = """<mujoco><worldbody>
     <geom type="capsule" size="0.05" fromto="0 0 0 0.4 0 0"/>
     <body name="lower" pos="0.4 0 0"><joint name="b" axis="0 0 1" damping="1"/>
       <geom type="capsule" size="0.04" fromto="0 0 0 0.3 0 0"/>
-      <body name="tool" pos="0.3 0 0"><joint name="c" axis="1 0 0"/><geom type="box" size="0.05 0.1 0.02"/></body>
+      <body name="tool" pos="0.3 0 0"><joint name="c" axis="1 0 0"/><geom type="box" size="0.05 0.1 0.02"/>
+        <site name="tip" pos="0.1 0 0.2"/></body>
     </body></body></worldbody></mujoco>"""
+
+EVERYTHING = """<mujoco><compiler angle="radian" autolimits="true"/><option gravity="1 2 -9"/><worldbody>
+  <body name="upper" pos="0 0.1 0.5">
+    <joint name="a" axis="0 1 0" stiffness="30" springref="0.2" damping="2" armature="0.1" frictionloss="0.3"
+      range="-2 1" actuatorfrcrange="-50 50"/><geom type="capsule" size="0.05" fromto="0 0 0 0.4 0 0"/>
+    <body name="lower" pos="0.4 0 0"><joint name="b" type="slide" axis="0 0 1" stiffness="3" springref="0.1" damping="1"
+      armature="0.4" frictionloss="0.5" range="-0.3 0.4" actuatorfrcrange="-20 20"/>
+      <inertial pos="0.1 0.2 0" mass="3" diaginertia="0.1 0.1 0.1"/></body></body></worldbody>
+  <equality><joint joint1="b" joint2="a" polycoef="0.1 0.2 0.3 0.4 0.5"/></equality></mujoco>"""
 
 
 def rows(section: str) -> list[tuple[str, str]]:
@@ -29,8 +39,9 @@ def rows(section: str) -> list[tuple[str, str]]:
 
 
 def test_the_tables_are_found():
-    counts = {'Pinocchio': 15, 'MuJoCo': 5, 'robotics-toolbox': 11, 'KDL': 6}
+    counts = {'Pinocchio': 15, 'MuJoCo': 22, 'robotics-toolbox': 11, 'KDL': 6}
     assert {section: len(rows(section)) for section in counts} == counts
+    assert len(rows_of_mjcf()) == 12
 
 
 @pytest.mark.parametrize(('theirs', 'ours'), rows('Pinocchio'))
@@ -46,13 +57,28 @@ def test_pinocchio(theirs, ours):
 @pytest.mark.parametrize(('theirs', 'ours'), rows('MuJoCo'))
 def test_mujoco(theirs, ours):
     model, robot = mujoco.MjModel.from_xml_string(MJCF), Robot.from_mjcf(MJCF)
-    data, (q, v, a) = mujoco.MjData(model), np.random.default_rng(0).uniform(-1.0, 1.0, (3, 3))
-    names = {'mujoco': mujoco, 'model': model, 'data': data, 'robot': robot}
-    data.qpos[:], data.qvel[:] = q, v
+    data, (q, v, a, tau) = mujoco.MjData(model), np.random.default_rng(0).uniform(-1.0, 1.0, (4, 3))
+    names = {'mujoco': mujoco, 'np': np, 'model': model, 'data': data, 'robot': robot}
+    data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, v, tau
     mujoco.mj_forward(model, data)
     data.qacc[:] = a
-    names |= {'q': q, 'v': v, 'a': a, 'out': np.zeros(3), 'matrix': np.zeros((3, 3))}
+    names |= {'q': q, 'v': v, 'a': a, 'tau': tau, 'out': np.zeros(3), 'six': np.zeros(6)}
+    names |= {'matrix': np.zeros((3, 3)), 'square': np.zeros((3, 3))}
     np.testing.assert_allclose(eval(ours, names), eval(theirs, names), rtol=1e-9, atol=1e-9)
+
+
+def rows_of_mjcf() -> list[tuple[str, str]]:
+    """Return the last two columns of each row of the table of what an MJCF states."""
+    text = PAGE.read_text(encoding='utf-8').partition('| MJCF | MuJoCo | here |\n')[2].partition('\n\n')[0]
+    return re.findall(r'^\| `<[^|]+ \| `([^`]+)` \| `([^`]+)` \|$', text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(('theirs', 'ours'), rows_of_mjcf())
+def test_what_an_mjcf_states(theirs, ours):
+    names = {'model': mujoco.MjModel.from_xml_string(EVERYTHING), 'robot': Robot.from_mjcf(EVERYTHING)}
+    found, expected = (np.asarray(eval(column, names)) for column in (ours, theirs))
+    assert found.shape == expected.shape and np.abs(expected).min() < np.abs(expected).max()
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 @pytest.fixture(scope='module')
