@@ -41,7 +41,9 @@ executable = _executable()
 if (program := executable or os.path.basename(sys.argv[0])) in EXECUTABLES:
     for package in ROS:
         if find_spec(package) is None:
-            sys.exit(f'{program}: {missing_package(package)}')
+            # a node's executable has its name, and bringup that of the package before its own
+            command = 'robot_dynamics_bringup' if program == 'bringup' else program
+            sys.exit(f'{command}: {missing_package(package)}')
 if executable:
     # Until ``process.run``: SIGINT during an import ends the process without a traceback, and no garbage collection.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
