@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,13 @@ from robot_dynamics_ros.nodes.process.ros_packages import ROS
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.needed_packages import check_packages
 from robot_dynamics_ros.tools.reported_errors import reported_errors
-from robot_dynamics_ros.tools.robot_options import add_robot_options, robot_of, stated_description
+from robot_dynamics_ros.tools.robot_options import (
+    add_lock_option,
+    add_robot_options,
+    locked_of,
+    robot_of,
+    stated_description,
+)
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.identification.logs.log import Log
@@ -35,18 +42,21 @@ def main(arguments=None) -> None:
     options = parser().parse_args(arguments)
     with reported_errors(COMMAND):
         check_packages(PACKAGES)
-        robot = robot_of(options)
+        description, locked = stated_description(options), locked_of(options)
+        robot = robot_of(options, locked=locked, description=description)
         # read first, so that a wrong log ends the command before a node starts
         log = read_log(options.log, robot, options.topic, options.effort)
         print_findings(robot, log)
         validation.output_folder('--output', options.output).mkdir(parents=True, exist_ok=True)
-        replay(log, options.log.name, robot.joint_names, node_parameters(options), options.output)
+        parameters = node_parameters(options, description, locked)
+        replay(log, options.log.name, robot.joint_names, parameters, options.output)
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the options."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     add_robot_options(parser)
+    add_lock_option(parser)
     parser.add_argument('log', type=Path, help='CSV file with motor currents, or rosbag2 with joint states')
     parser.add_argument('--topic', default=TOPIC, help='topic of the joint states in a bag (default: %(default)s)')
     parser.add_argument(
@@ -96,9 +106,11 @@ def print_findings(robot: Robot, log: 'Log') -> None:
         print(it, flush=True)
 
 
-def node_parameters(options) -> dict:
-    """Return the parameters of ``feedforward_node`` for the robot that the options describe."""
-    description = stated_description(options)
+def node_parameters(options, description: str, locked: Mapping[str, float]) -> dict:
+    """Return the parameters of ``feedforward_node`` for the robot of a description that the options describe.
+
+    ``locked`` are the positions (rad, m) of joints to lock.
+    """
     given = {
         'robot_description' if '<' in description else 'model': description,
         'loops': options.loops and str(options.loops),
@@ -106,6 +118,7 @@ def node_parameters(options) -> dict:
         'base_link': options.base_link,
         'tip_link': options.tip_link,
         'gravity': options.gravity,
+        'locked_joints': [f'{joint}: {position!r}' for joint, position in locked.items()] or None,
     }
     return {name: value for name, value in given.items() if value is not None}
 

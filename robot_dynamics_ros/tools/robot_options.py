@@ -70,12 +70,15 @@ def stated_description(options) -> str:
     return found_description(options.robot, xacro_arguments(options.xacro_args))
 
 
-def robot_of(options, mimic: str = 'ignore', locked: Mapping[str, float] | None = None) -> Robot:
+def robot_of(
+    options, mimic: str = 'ignore', locked: Mapping[str, float] | None = None, description: str | None = None
+) -> Robot:
     """Return the robot that the options describe; ``mimic`` as in ``Robot``.
 
     Joints that are ``locked`` at positions (rad, m), and what mimics them, become part of the links that carry them.
+    ``description`` is the ``stated_description`` for a command that has it.
     """
-    description = stated_description(options)
+    description = stated_description(options) if description is None else description
     robot = coupled = Robot.from_description(description, mimic, options.loops)
     if options.actuators:
         robot = robot.with_actuators(options.actuators)

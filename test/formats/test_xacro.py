@@ -10,7 +10,7 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.xacro import is_xacro, urdf_of_xacro, xacro_arguments, xacro_command
 from robot_dynamics_ros.tools import replay
-from robot_dynamics_ros.tools.robot_options import robot_of
+from robot_dynamics_ros.tools.robot_options import robot_of, stated_description
 
 pytestmark = pytest.mark.plain
 
@@ -44,7 +44,10 @@ def test_commands_have_arguments_of_xacro_files(file):
     pytest.importorskip('xacro', reason='the Python package xacro is not installed')
     options = replay.parser().parse_args([file, 'log.csv', '--xacro-args', 'name:=arm mass:=1'])
     assert robot_of(options).gravity_torque([0.0]) == pytest.approx([-2.0 * 9.81 * 0.5])
-    assert Robot.from_urdf(replay.node_parameters(options)['robot_description']).name == 'arm'
+    assert (
+        Robot.from_urdf(replay.node_parameters(options, stated_description(options), {})['robot_description']).name
+        == 'arm'
+    )
 
 
 @pytest.mark.parametrize(('mass', 'half_weight'), [(3, 3.0), (0.5, 0.5), ('0.5', 0.5)])

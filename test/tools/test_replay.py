@@ -10,9 +10,10 @@ import pytest
 import yaml
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.control.arm.described_arm import locked_positions
 from robot_dynamics_ros.errors import DynamicsError
 from robot_dynamics_ros.identification import Log
-from robot_dynamics_ros.tools import log_player, replay
+from robot_dynamics_ros.tools import log_player, replay, robot_options
 
 pytestmark = pytest.mark.ros
 
@@ -47,13 +48,32 @@ def test_log_and_robot_reach_the_node(played, tmp_path):
 def test_a_part_of_a_robot_and_its_actuators_reach_the_node():
     words = ['arm.urdf', 'bag', '--actuators', 'rotors.yaml', '--base-link', 'left', '--tip-link', 'flange']
     words += ['--loops', 'loops.yaml']
-    assert replay.node_parameters(replay.parser().parse_args(words)) == {
+    assert replay.node_parameters(replay.parser().parse_args(words), 'arm.urdf', {'finger': 0.02}) == {
         'model': 'arm.urdf',
+        'locked_joints': ['finger: 0.02'],
         'loops': 'loops.yaml',
         'actuators': 'rotors.yaml',
         'base_link': 'left',
         'tip_link': 'flange',
     }
+
+
+def test_a_xacro_file_is_expanded_once_and_joints_are_locked(played, tmp_path, monkeypatch):
+    text, expanded = Robot.named('aubo_i5').to_urdf(), []
+
+    def found(*arguments):
+        expanded.append(arguments)
+        return text
+
+    monkeypatch.setattr(robot_options, 'found_description', found)
+    names = Robot.named('aubo_i5').joint_names
+    messages = [(t, state(t, [t] * 5, [1.0] * 5, [t] * 5, names[:5])) for t in 1.0 + 0.01 * np.arange(200)]
+    folder, lock = bag(tmp_path / 'bag', messages), f'{names[5]}:0.25'
+    replay.main(['arm.xacro', str(folder), '--lock', lock, '--output', str(tmp_path / 'out')])
+    ((log, _, joint_names, parameters, _),) = played
+    assert len(expanded) == 1 and joint_names == names[:5] and log.q.shape[1] == 5
+    assert parameters == {'robot_description': text, 'locked_joints': [f'{names[5]}: 0.25']}
+    assert locked_positions(parameters['locked_joints']) == {names[5]: 0.25}
 
 
 @pytest.mark.parametrize('given', ['aubo/joint_states', '/aubo/joint_states'])
