@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.closing_way import driven_torque
@@ -295,9 +296,11 @@ class DrivenRobot:
         """Return the function of (qd, tau=None, out=None) of friction torques, with those of ``_rows``."""
 
         def friction_torque(qd, tau=None, out=None) -> np.ndarray:
-            shape = np.broadcast_shapes(np.shape(qd), () if rows is None else rows.shape[:-1])
-            qd, transmitted, torque = _broadcast(qd, 0.0 if tau is None else tau, np.zeros(shape))
-            self._add_friction(rows, qd, transmitted, torque)
+            zero = np.zeros(self.nv)
+            vectors = {'qd': qd, 'tau': zero if tau is None else tau, 'q': zero if rows is None else rows[..., 0]}
+            (qd, transmitted, _), batch = validation.states(dict.fromkeys(vectors, self.nv), **vectors)
+            torque = np.zeros((*batch, self.nv))
+            self._add_friction(rows, qd.reshape(torque.shape), np.array(transmitted).reshape(torque.shape), torque)
             return _given(out, torque)
 
         return friction_torque

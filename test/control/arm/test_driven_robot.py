@@ -3,7 +3,7 @@
 import inspect
 from dataclasses import replace
 
-from support.robots.facade_robots import TREE
+from support.robots.facade_robots import TREE, same_bits
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from robot_dynamics_ros import Coupling, Payload, Robot
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, following_mimics
 from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints, with_followers
 from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation
-from robot_dynamics_ros.errors import ModelError
+from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.model import Model
 
 OFFSET, MULTIPLIER = 0.3, -2.0
@@ -165,6 +165,19 @@ def test_friction_of_followers_counts_at_their_leader():
     fast = np.array([[3.0, -2.0], [-4.0, 5.0]])  # far above the transition velocity
     expected = found.friction.viscous * fast + found.friction.coulomb * np.sign(fast)
     np.testing.assert_allclose(found.friction_torque(fast), expected, rtol=1e-4)
+    with pytest.raises(ArgumentError, match=r'qd: expected shape \(\.\.\., 2\), got \(2, 3\)'):
+        found.friction_torque(np.zeros((2, 3)))
+
+
+def test_friction_of_a_batch_is_that_of_its_states():
+    robot, (y, yd, tau) = sprung(True), np.random.default_rng(3).normal(size=(3, 4, 5, 2))
+    for loads in (None, tau, tau[0, 0], tau[:, :1]):
+        found = robot.friction_torque(yd, loads)
+        shape = yd.shape if loads is None else np.broadcast_shapes(yd.shape, loads.shape)
+        given = np.broadcast_to(np.zeros(2) if loads is None else loads, shape)
+        for state in np.ndindex(shape[:-1]):
+            assert same_bits(found[state], robot.friction_torque(yd[state], given[state]))
+    assert same_bits(robot.friction_torque(yd[0], tau[:, :1]), robot.friction_torque(yd[0] + 0.0 * y, tau[:, :1]))
 
 
 def test_followers_of_followers_and_constants():
