@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.guards.measured_effort import MEANINGS
-from robot_dynamics_ros.errors import ArgumentError, DynamicsError
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
 from robot_dynamics_ros.formats.yaml_files.actuator_export import actuators_of
 from robot_dynamics_ros.identification.logs.csv_files import EXAMPLE, KEYS, columns_of
 from robot_dynamics_ros.robot import Robot
@@ -147,7 +147,7 @@ def run(options) -> None:
             'see the table, or state --force'
         )
     files = {
-        'robot.urdf': report.robot.to_urdf(),
+        **_as_urdf(report.robot),
         'robot.yaml': report.robot.to_yaml(),
         'actuators.yaml': actuators_of(report.robot.model),
         FILE: parameter_yaml(report.parameters),
@@ -158,6 +158,15 @@ def run(options) -> None:
     tables = f'{report.text}\n\n{parameter_text(report.parameters)}'
     write_page(options.output / 'index.html', f'{robot.name}: {title}', report.figures, tables)
     say(f'written to {options.output}: index.html, {", ".join(files)}')
+
+
+def _as_urdf(robot: Robot) -> dict[str, str]:
+    """Return the name and text of a robot's URDF; nothing, and why, where a URDF cannot hold it."""
+    try:
+        return {'robot.urdf': robot.to_urdf()}
+    except ModelError as error:
+        say(f'no robot.urdf: {error}; robot.yaml has it')
+        return {}
 
 
 def _by_motion(robot: Robot, settings: dict, log: 'Log', other: 'Log | None' = None) -> 'Report':

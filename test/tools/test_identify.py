@@ -131,6 +131,15 @@ def test_what_explains_nothing_is_not_written_unless_by_force(tmp_path, capsys, 
         'robot.urdf',
         'robot.yaml',
     ]
+    sprung = Robot.from_yaml(
+        re.sub(r'(friction: .*\n)', r'\1  spring: {stiffness: 3.0, rest: 0.1}\n', TRUE.to_yaml(), count=1)
+    )
+    monkeypatch.setattr(identify, '_by_motion', lambda *_: reports[0]._replace(robot=sprung))
+    capsys.readouterr()
+    identify.main([*words[:2], '--force', '--output', str(tmp_path / 'sprung')])
+    assert not (tmp_path / 'sprung' / 'robot.urdf').exists() and (tmp_path / 'sprung' / 'robot.yaml').exists()
+    said = "no robot.urdf: joint 'shoulder_joint': a URDF cannot hold a spring; robot.yaml has it"
+    assert said in capsys.readouterr().out
 
 
 def test_standing_poses_become_gravity_torques(tmp_path, capsys):
