@@ -8,6 +8,8 @@ import subprocess
 from itertools import product
 from pathlib import Path
 
+from support.matrices import crossed
+
 import numpy as np
 import pytest
 
@@ -70,8 +72,7 @@ def assert_same_bits(law, kinds, function, arguments) -> None:
 
 @needs_gcc
 @pytest.mark.compiled
-@pytest.mark.parametrize('level', ['-O1', '-O3'])
-@pytest.mark.parametrize('law', LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize(('law', 'level'), crossed(LAWS, ['-O3', '-O1']), ids=lambda it: getattr(it, '__name__', it))
 def test_the_bits_are_those_of_the_kernel(law, level, tmp_path):
     kinds, random = shapes(law, JOINTS), np.random.default_rng(5)
     function = compiled(tmp_path, law, kinds, level)

@@ -2,7 +2,9 @@
 
 import sys
 from functools import cache
+from itertools import cycle, product
 
+from support.matrices import crossed, matrix
 from support.robots import random_trees as trees
 from support.robots.facade_robots import robot_of
 from support.robots.mechanisms import four_bar
@@ -40,11 +42,12 @@ ROBOTS = {
     'free': lambda: general('free', turned=True),
     'tree_of_several_axes': lambda: tree(13, 7, 0.6),
 }
-of_all_robots = pytest.mark.parametrize('name', ROBOTS)
 robot_named = cache(lambda name: ROBOTS[name]())
 OF_SEVERAL_AXES = ('planar', 'free', 'tree_of_several_axes')
 PARTS = ('coriolis_torque', 'inertia_torque', 'friction_torque', 'integrate')
 QUANTITIES = [*(name for name, algorithm in ALGORITHMS.items() if not algorithm.of_loops), *PARTS]
+FEW = [*zip(cycle(ROBOTS), QUANTITIES, strict=False), *product(['tree_of_several_axes'], QUANTITIES)]
+"""Each quantity of a tree with all kinds of joints, and of one other robot."""
 
 
 def vectors(robot, function, seed=0):
@@ -69,8 +72,7 @@ def error(found, expected):
     return np.abs(found - np.reshape(expected, found.shape)).max() / max(np.abs(expected).max(), 0.01)
 
 
-@of_all_robots
-@pytest.mark.parametrize('quantity', QUANTITIES)
+@pytest.mark.parametrize(('name', 'quantity'), matrix(product(ROBOTS, QUANTITIES), FEW))
 def test_values_are_those_of_the_kernels(name, quantity):
     robot = robot_named(name)
     if quantity == 'coriolis_matrix' and name in OF_SEVERAL_AXES:
@@ -87,8 +89,7 @@ def test_values_are_those_of_the_kernels(name, quantity):
     assert error(called(function, inputs), expected) < TOLERANCE
 
 
-@of_all_robots
-@pytest.mark.parametrize('reference_frame', ['local_world_aligned', 'local', 'world'])
+@pytest.mark.parametrize(('name', 'reference_frame'), crossed(ROBOTS, ['local_world_aligned', 'local', 'world']))
 def test_quantities_of_a_frame_are_those_of_the_kernels(name, reference_frame):
     robot = robot_named(name)
     frame = robot.frame_names[-1]
@@ -127,8 +128,7 @@ def derivatives(robot, quantity, *more):
     return [it.full() for it in (found if isinstance(found, tuple) else (found,))], [*inputs.values()]
 
 
-@of_all_robots
-@pytest.mark.parametrize('quantity', ['inverse_dynamics', 'forward_dynamics'])
+@pytest.mark.parametrize(('name', 'quantity'), crossed(ROBOTS, ['inverse_dynamics', 'forward_dynamics']))
 def test_first_derivatives_of_dynamics_are_exact(name, quantity):
     robot = robot_named(name)
     found, inputs = derivatives(robot, quantity)
@@ -136,7 +136,7 @@ def test_first_derivatives_of_dynamics_are_exact(name, quantity):
     assert error(np.stack(found), expected) < TOLERANCE
 
 
-@of_all_robots
+@pytest.mark.parametrize('name', ROBOTS)
 def test_first_derivatives_of_energy_and_kinematics_are_exact(name):
     robot = robot_named(name)
     frame = robot.frame_names[-1]
@@ -152,8 +152,9 @@ def test_first_derivatives_of_energy_and_kinematics_are_exact(name):
     assert error(of_pose.reshape(4, 4, -1)[:3, 3], robot.jacobian(q, frame)[3:]) < TOLERANCE
 
 
-@of_all_robots
-@pytest.mark.parametrize('quantity', ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'total_energy'])
+@pytest.mark.parametrize(
+    ('name', 'quantity'), crossed(ROBOTS, ['inverse_dynamics', 'forward_dynamics', 'mass_matrix', 'total_energy'])
+)
 def test_payload_and_gravity_are_inputs(name, quantity):
     robot = robot_named(name)
     payload = Payload(1.5, (0.1, -0.2, 0.3), np.diag([0.02, 0.03, 0.04]))

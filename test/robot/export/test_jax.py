@@ -1,14 +1,16 @@
 """Functions of JAX: values and derivatives of robots, one state or batches, and what is refused."""
 
 import sys
+from itertools import product
 from types import SimpleNamespace
 
+from support.matrices import crossed
 from support.robots.differentiated_robots import (
     DYNAMICS,
+    FEW,
+    ROBOTS,
     TOLERANCE,
     error,
-    of_all_robots,
-    of_few_robots,
     robot_named,
     vectors,
 )
@@ -37,9 +39,7 @@ def float64():
     jax.config.update('jax_enable_x64', False)
 
 
-@of_few_robots
-@pytest.mark.parametrize('quantity', DERIVATIVES)
-@pytest.mark.parametrize('batch', [(), (5,), (2, 3), (0, 2)], ids=str)
+@pytest.mark.parametrize(('name', 'quantity', 'batch'), crossed(FEW, DERIVATIVES, [(), (5,), (2, 3), (0, 2)]), ids=str)
 def test_values_have_the_bits_of_the_method(name, quantity, batch):
     robot = robot_named(name)
     function, states = robot.jax(quantity), vectors(robot, quantity, batch)
@@ -52,11 +52,9 @@ def test_values_have_the_bits_of_the_method(name, quantity, batch):
         assert same_bits(np.array(jax.vmap(function)(*states)), expected)
 
 
-@of_all_robots
-@pytest.mark.parametrize('quantity', DYNAMICS)
-@pytest.mark.parametrize('jacobian', [jax.jacfwd, jax.jacrev])
-def test_derivatives_of_dynamics_are_exact(name, quantity, jacobian):
-    robot = robot_named(name)
+@pytest.mark.parametrize(('name', 'way'), crossed(ROBOTS, list(product(DYNAMICS, ['jacfwd', 'jacrev']))), ids=str)
+def test_derivatives_of_dynamics_are_exact(name, way):
+    robot, quantity, jacobian = robot_named(name), way[0], getattr(jax, way[1])
     states = vectors(robot, quantity)
     of_all = jacobian(robot.jax(quantity), argnums=(0, 1, 2))
     expected = getattr(robot, f'{quantity}_derivatives')(*states)
@@ -67,8 +65,7 @@ def test_derivatives_of_dynamics_are_exact(name, quantity, jacobian):
     assert error(np.stack(jax.jit(jax.vmap(of_all))(*states), 1), expected) < TOLERANCE
 
 
-@of_few_robots
-@pytest.mark.parametrize('quantity', [*DERIVATIVES, 'link_pose'])
+@pytest.mark.parametrize(('name', 'quantity'), crossed(FEW, [*DERIVATIVES, 'link_pose']))
 def test_derivatives_are_those_of_casadi(name, quantity):
     casadi = pytest.importorskip('casadi', reason='casadi is not installed')
     robot = robot_named(name)
@@ -83,8 +80,7 @@ def test_derivatives_are_those_of_casadi(name, quantity):
         assert error(ours, exact.reshape(ours.shape)) < TOLERANCE
 
 
-@of_few_robots
-@pytest.mark.parametrize('quantity', DYNAMICS)
+@pytest.mark.parametrize(('name', 'quantity'), crossed(FEW, DYNAMICS))
 def test_gradients_of_batches_are_exact(name, quantity):
     robot, weights = robot_named(name), np.random.default_rng(1).normal(size=(2, 3, robot_named(name).nv))
     function, states = robot.jax(quantity), vectors(robot, quantity, (2, 3))
