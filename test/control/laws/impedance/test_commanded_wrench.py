@@ -1,6 +1,7 @@
 """A commanded wrench: its torque by the textbook, its ramp and its end, and what it does to an arm in MuJoCo."""
 
 from support.control.impedance_plant import ImpedancePlant
+from support.matrices import crossed
 from support.robots.small_robots import AUBO, seven_joints
 
 import mujoco
@@ -18,6 +19,7 @@ from robot_dynamics_ros.control.laws.impedance.commanded_wrench import AGE, Comm
 from robot_dynamics_ros.control.laws.impedance.impedance_limits import ImpedanceLimit
 from robot_dynamics_ros.errors import ArgumentError
 
+ARMS = {'six joints': AUBO, 'seven joints': seven_joints()}
 LIMITS, SPEED = (5.0, 40.0), (0.8, 0.25)
 Q = np.array([0.3, -0.8, 1.1, 0.4, 0.9, 0.1])
 NOW = 1000.0
@@ -41,7 +43,7 @@ def hold_of(arm, *arguments, **more):
 
 @pytest.mark.parametrize('is_local', [False, True])
 @pytest.mark.parametrize('reference_frame', REFERENCE_FRAMES)
-@pytest.mark.parametrize('arm', [AUBO, seven_joints()], ids=['six joints', 'seven joints'])
+@pytest.mark.parametrize('arm', ARMS.values(), ids=ARMS)
 def test_it_adds_the_torque_of_a_wrench_and_brakes_a_fast_frame(arm, reference_frame, is_local):
     rng, n = np.random.default_rng(6), arm.nv
     stiffness = np.array([20.0, 30.0, 40.0, 300.0, 400.0, 500.0])
@@ -180,7 +182,7 @@ def test_the_limit_of_sampling_counts_it_as_a_damper():
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize('arm', [AUBO, seven_joints()], ids=['six joints', 'seven joints'])
+@pytest.mark.parametrize('arm', ARMS.values(), ids=ARMS)
 def test_a_frame_that_nothing_holds_is_pushed_no_faster_than_twice_the_limit(arm):
     """In MuJoCo, along an axis without spring and damper."""
     q, stiffness = np.r_[Q, 0.2][: arm.nv], np.array([40.0, 40.0, 40.0, 800.0, 0.0, 800.0])
@@ -193,11 +195,10 @@ def test_a_frame_that_nothing_holds_is_pushed_no_faster_than_twice_the_limit(arm
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize('arm', [AUBO, seven_joints()], ids=['six joints', 'seven joints'])
-@pytest.mark.parametrize('push', [60.0, -60.0])
+@pytest.mark.parametrize(('arm', 'push'), crossed(ARMS, [60.0, -60.0]))
 def test_a_frame_that_is_led_fast_moves_evenly_whichever_way_it_is_pushed(arm, push):
     """At 1.5 times the speed limit, in MuJoCo: a wrench that was less at speed let it surge against the motion."""
-    wrench = CommandedWrench((5.0, 60.0), (1.0, 0.1), free=(False, False))
+    arm, wrench = ARMS[arm], CommandedWrench((5.0, 60.0), (1.0, 0.1), free=(False, False))
     wrench.want([0.0, 0.0, 0.0, 0.0, 0.0, push], False, NOW)
     wrench.elapse(9.0, NOW)
     q, stiffness = np.r_[Q, 0.2][: arm.nv], np.array([40.0, 40.0, 40.0, 800.0, 800.0, 800.0])
@@ -222,7 +223,7 @@ def test_a_frame_that_is_led_fast_moves_evenly_whichever_way_it_is_pushed(arm, p
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize('arm', [AUBO, seven_joints()], ids=['six joints', 'seven joints'])
+@pytest.mark.parametrize('arm', ARMS.values(), ids=ARMS)
 def test_against_a_wall_the_force_is_the_commanded_one(arm):
     """In MuJoCo, along an axis without spring: the frame goes 5 mm to a wall of 1e4 N/m, and presses."""
     q, stiffness = np.r_[Q, 0.2][: arm.nv], np.array([40.0, 40.0, 40.0, 800.0, 800.0, 0.0])

@@ -1,5 +1,6 @@
 """A Cartesian impedance and the sampling period: the limit of stability, and what it is judged by."""
 
+from support.matrices import crossed
 from support.robots.small_robots import AUBO, joint, link, one, robot, seven_joints
 
 import numpy as np
@@ -12,6 +13,7 @@ from robot_dynamics_ros.control.laws.impedance.impedance_limits import LEAST_RAT
 from robot_dynamics_ros.errors import ArgumentError
 
 pytestmark = pytest.mark.compiled  # long without
+ARMS = {'six joints': AUBO, 'seven joints': seven_joints()}
 STIFFNESS = [30.0, 30.0, 30.0, 800.0, 800.0, 800.0]
 
 
@@ -19,9 +21,9 @@ def impedance_of(arm, stiffness=STIFFNESS, posture=(0.0, 0.0), **more):
     return Impedance(stiffness, *(np.full(arm.nv, gain) for gain in posture), **more)
 
 
-@pytest.mark.parametrize('arm', [AUBO, seven_joints()], ids=['six joints', 'seven joints'])
-@pytest.mark.parametrize('reference_frame', ['local_world_aligned', 'local'])
-def test_its_matrices_are_the_derivatives_of_the_torque(reference_frame, arm):
+@pytest.mark.parametrize(('arm', 'reference_frame'), crossed(ARMS, ['local_world_aligned', 'local']))
+def test_its_matrices_are_the_derivatives_of_the_torque(arm, reference_frame):
+    arm = ARMS[arm]
     """D_q = -d tau / d qd, and without a posture K_q = -d tau / d q where the arm is where it is held."""
     for posture in ((0.0, 0.0), (0.0, 3.0)):
         impedance = impedance_of(arm, posture=posture, damping=np.full(6, 0.4), reference_frame=reference_frame)
@@ -121,11 +123,10 @@ def test_a_joint_without_inertia_is_refused():
         ImpedanceLimit(arm, impedance_of(arm))
 
 
-@pytest.mark.parametrize('ratio', [LEAST_RATIO, 0.7])
-@pytest.mark.parametrize('arm', [AUBO, seven_joints()], ids=['six joints', 'seven joints'])
+@pytest.mark.parametrize(('arm', 'ratio'), crossed(ARMS, [LEAST_RATIO, 0.7]))
 def test_the_limit_of_a_stiffness_holds_for_a_softer_one(arm, ratio):
     """What a stiffness that is lowered in motion relies on: the exact step is stable just below the period."""
-    rng = np.random.default_rng(4)
+    arm, rng = ARMS[arm], np.random.default_rng(4)
     for stated in (0.0, 2.0):
         more = {'posture': (1.0, 1.0), 'damping_ratio': ratio, 'damping': np.full(6, stated)}
         limit = ImpedanceLimit(arm, impedance_of(arm, **more))
