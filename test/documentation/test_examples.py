@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from support.matrices import matrix
 from support.project import pip_alone
 from support.robots.facade_robots import expected, robot_of, twin
 
@@ -293,7 +294,10 @@ def test_examples_are_short():
     assert [path.name for path in EXAMPLES if len(path.read_text(encoding='utf-8').splitlines()) >= 60] == []
 
 
-@pytest.mark.parametrize('path', EXAMPLES, ids=lambda path: path.stem)
+# a cluster takes as long as five other examples
+@pytest.mark.parametrize(
+    'path', matrix(EXAMPLES, [it for it in EXAMPLES if 'dask' not in it.stem]), ids=lambda path: path.stem
+)
 def test_an_example_prints_what_it_should(path):
     wanted = WANTED[path.stem]()
     output = output_of(path)

@@ -49,9 +49,9 @@ class Run:
     output: Path
 
 
-@pytest.fixture(scope='module', params=matrix([250.0, 500.0], few=[250.0]))
+@pytest.fixture(scope='module', params=matrix([125.0, 500.0], few=[125.0]))
 def run(tmp_path_factory, request):
-    """Run the demo, at its own rate of states or half of it, with the measured log where that is there."""
+    """Run the demo, at its own rate of states or a quarter of it, with the measured log where that is there."""
     folder = tmp_path_factory.mktemp('demo')
     assert not (left := still_running()), f'an earlier test left processes running: {left}'
     (folder / 'config').mkdir()

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from itertools import product
 from pathlib import Path
 
 from support.matrices import matrix
@@ -116,16 +117,16 @@ def arm_file(tmp_path):
 
 
 @pytest.mark.ros
-@pytest.mark.parametrize('delay', [0.0, 0.004])
 @pytest.mark.parametrize(
-    ('description', 'tip_link', 'frame'),
+    ('arm', 'delay'),
     matrix(
-        [*ARMS, ('seven_joints.yaml', '', 'link_6')], [ARMS[0], ARMS[1], ARMS[3], ('seven_joints.yaml', '', 'link_6')]
+        product([*ARMS, ('seven_joints.yaml', '', 'link_6')], [0.0, 0.004]),
+        [(ARMS[0], 0.004), (ARMS[1], 0.0), (ARMS[3], 0.0)],
     ),
+    ids=str,
 )
-def test_the_node_accepts_the_impedance_that_it_prints(
-    command, arm_file, tmp_path, description, tip_link, frame, delay
-):
+def test_the_node_accepts_the_impedance_that_it_prints(command, arm_file, tmp_path, arm, delay):
+    description, tip_link, frame = arm
     file, tip = arm_file(description), ['--tip-link', tip_link] if tip_link else []
     printed = command(file, *tip, '--rate', '500', '--impedance-frame', frame, '--delay', str(delay))
     values = parameters_of(printed)

@@ -1,5 +1,6 @@
 """Any arm with a compliant tool: it begins bent above a table, and the nodes accept its files and the AUBO-i5's."""
 
+from support.matrices import matrix
 from support.nodes import graph as ros
 from support.robots.example_robots import example_urdfs
 from support.robots.small_robots import joint, link, robot, seven_joints
@@ -50,7 +51,7 @@ def accepted(path):
         context.try_shutdown()
 
 
-@pytest.mark.parametrize('name', ['aubo_i5', 'seven joints', 'panda.urdf'])
+@pytest.mark.parametrize('name', matrix(['aubo_i5', 'seven joints', 'panda.urdf'], ['aubo_i5', 'panda.urdf']))
 def test_the_nodes_accept_what_is_written_for_any_arm(name, tmp_path):
     arm = compliant_arm(described(name))
     assert isinstance(arm.robot, DrivenRobot) == (name == 'panda.urdf')  # a gripper
@@ -64,7 +65,10 @@ def test_the_nodes_accept_what_is_written_for_any_arm(name, tmp_path):
     assert f'{arm.frame!r}' in arm.notes[-1]
 
 
-@pytest.mark.parametrize(('name', 'gravity'), [('aubo_i5', None), ('seven joints', STEEP), ('ur5_robot.urdf', None)])
+@pytest.mark.parametrize(
+    ('name', 'gravity'),
+    [('aubo_i5', None), ('seven joints', STEEP), pytest.param('ur5_robot.urdf', None, marks=pytest.mark.slow)],
+)
 def test_the_arm_begins_bent_1_cm_above_a_table_with_torques_within_its_limits(name, gravity, tmp_path):
     arm = compliant_arm(described(name), gravity=gravity)
     assert (np.abs(arm.robot.gravity_torque(arm.start)) <= 0.75 * arm.effort_limit).all()
