@@ -6,6 +6,7 @@ import sys
 from html.parser import HTMLParser
 from importlib.util import find_spec
 
+from support.matrices import matrix
 from support.project import shell_commands
 from support.project.shell_commands import ROOT
 
@@ -32,16 +33,16 @@ class Resources(HTMLParser):
             self.addresses += [value for name, value in attributes if name in ('href', 'src')]
 
 
-@pytest.fixture(scope='module')
-def site(tmp_path_factory):
-    """The folder of the built site."""
+@pytest.fixture(scope='module', params=matrix(['furo', 'basic'], few=['basic']))
+def site(tmp_path_factory, request):
+    """The folder of the built site, with its own theme or one whose pages take less time."""
     lacking = [name for name in ('furo', 'myst_parser', 'numpydoc', 'sphinx') if find_spec(name) is None]
     if lacking:
         pytest.skip(f'not installed: {", ".join(lacking)}')
     folder = tmp_path_factory.mktemp('site')
     command = [sys.executable, '-c', BUILD, '--fail-on-warning', '--keep-going', '--nitpicky', '-q']
     built = subprocess.run(
-        [*command, str(ROOT / 'doc'), str(folder)],
+        [*command, '-D', f'html_theme={request.param}', str(ROOT / 'doc'), str(folder)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
