@@ -1,6 +1,6 @@
 """Controllers of arms with closed loops and mimic joints: the bits of the nodes, and what an open loop does."""
 
-from support.controllers.controllers_core import MOTION, Law, folder, has_compilers, run
+from support.controllers.controllers_core import MOTION, Law, has_compilers
 from support.controllers.driven_joints import ACTUATED, FINGERS, arm, library
 from support.matrices import matrix
 
@@ -238,10 +238,3 @@ def test_gains_are_judged_with_the_mass_of_all_links():
     with pytest.raises(ValueError, match=r'damping: joint .* sampled control is unstable'):
         law_of('palletizer', damping=1e6, update_rate=500.0)
     assert law_of('palletizer', damping=10.0, stiffness=10.0, rehearses=True).n == 4
-
-
-def test_functions_of_driven_joints_compile_without_a_warning():
-    library('Stewart platform')
-    source = next((folder() / 'driven Stewart platform').glob('*_dynamics.c'))
-    strict = '-std=c99', '-Wall', '-Wextra', '-Wpedantic', '-Wconversion', '-Werror', '-O0', '-fsyntax-only'
-    run('gcc', *strict, source)
