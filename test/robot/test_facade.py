@@ -6,7 +6,7 @@ import os
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
-from support.matrices import crossed
+from support.matrices import crossed, matrix
 from support.robots.facade_robots import (
     FORMS,
     MERGED,
@@ -307,7 +307,7 @@ def test_gravity_is_copied():
     assert robot.gravity.tolist() == [0.0, 0.0, -9.81]
 
 
-@METHOD
+@pytest.mark.parametrize('method', matrix(METHODS, [*METHODS][::4]))
 def test_threads_share_a_robot(method):
     name, count = 'aubo_i5', 4
     batches = [states(name, method, (3000,), seed=k) for k in range(count)]

@@ -1,7 +1,7 @@
 """Feedforward torques of another lead: not added, and the arm is held until both motions are one."""
 
 from support.control.followed_arm import AT, MS, ROBOT, SECOND, FollowedArm
-from support.matrices import matrix
+from support.matrices import crossed, matrix
 from support.robots.small_robots import one
 
 import numpy as np
@@ -106,10 +106,13 @@ def held_in_mid_motion(speed, after=100 * MS):
     return arm
 
 
-@pytest.mark.parametrize('rates', [0, 1])
-@pytest.mark.parametrize('rate', [10, 30, 100])
-@pytest.mark.parametrize(('speed', 'after'), [(0.15, 20), (0.3, 20), (0.3, 200), (0.6, 100), (1.2, 20)])
-def test_a_stream_at_the_arms_own_position_moves_no_arm_that_stands(rate, rates, speed, after):
+@pytest.mark.parametrize(
+    ('motion', 'rate', 'rates'),
+    crossed([(0.15, 20), (0.3, 20), (0.3, 200), (0.6, 100), (1.2, 20)], [10, 30, 100], [0, 1]),
+    ids=str,
+)
+def test_a_stream_at_the_arms_own_position_moves_no_arm_that_stands(motion, rate, rates):
+    speed, after = motion
     arm = held_in_mid_motion(speed, after * MS)
     here, begun = arm.q.copy(), arm.now
     for k in range(rate):
