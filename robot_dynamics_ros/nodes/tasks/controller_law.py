@@ -82,6 +82,7 @@ class ControllerLaw:
         self._singular: SingularDirections | None = None
         self._unused = ''  # what the law does not use
         self._limit: DelayedLimit | None = None
+        self._judged: tuple[tuple, SamplingLimit] | None = None  # the gains of the last limit, and it
 
     def make(self) -> Law:
         """Return the law; DynamicsError names the parameter that is wrong."""
@@ -225,8 +226,15 @@ class ControllerLaw:
         return (
             arm.blended(lambda robot: JointSpaceControl(robot, name, *gains, bandwidth, terms)),
             arm.blended(lambda robot: Hold(robot, *gains, terms)),
-            SamplingLimit(arm.robot, *gains, bandwidth if name == 'computed_torque' else 0.0),
+            self._limit_of(gains, bandwidth=bandwidth if name == 'computed_torque' else 0.0),
         )
+
+    def _limit_of(self, gains, **more: float) -> SamplingLimit:
+        """Return the limit of gains, that of configuration at activation, too: mechanisms are searched for seconds."""
+        stated = *map(tuple, gains), *more.items()
+        if self._judged is None or self._judged[0] != stated:
+            self._judged = stated, SamplingLimit(self._arm.robot, *gains, **more)
+        return self._judged[1]
 
     def _cartesian(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, PeriodLimit]:
         """Return the laws of a Cartesian impedance, and the limit of its stiffness and damping."""
@@ -283,5 +291,5 @@ class ControllerLaw:
         return (
             arm.blended(lambda robot: AdaptiveControl(robot, gains[1], adaptation)),
             arm.blended(lambda robot: AdaptiveHold(robot, gains[1], adaptation)),
-            SamplingLimit(arm.robot, *gains, reference_rate=float(adaptation.rate.max())),
+            self._limit_of(gains, reference_rate=float(adaptation.rate.max())),
         )

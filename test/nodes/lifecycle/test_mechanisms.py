@@ -1,11 +1,14 @@
 """A palletizer in the nodes: torques, limits and services are those of its actuated joints, and errors name a loop."""
 
+from types import SimpleNamespace
+
 from support.nodes import graph as ros
 from support.nodes.nodes_here import nodes_here
 from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED, actuated
 
 import numpy as np
 import pytest
+from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
@@ -15,6 +18,7 @@ from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.nodes.executables.bringup import NODES
 from robot_dynamics_ros.nodes.lifecycle.configuration import redescribe
+from robot_dynamics_ros.nodes.tasks import controller_law
 
 ROBOT = actuated(MECHANISMS['palletizer'], PALLETIZER_ACTUATED).with_friction(viscous=np.full(10, 2.0))
 ARM = DrivenRobot(ROBOT.with_loops([]), ClosedMechanism(ROBOT, ROBOT.loops.actuated))
@@ -68,6 +72,19 @@ def test_each_node_speaks_of_actuated_joints(make, name):
 
 
 EXTRA = {'external_torque_node': {'effort': 'torque'}}
+
+
+def test_gains_are_judged_again_only_where_they_have_changed(make, monkeypatch):
+    judged, limit = [], SimpleNamespace(period=1.0, fault=lambda period: '')
+    monkeypatch.setattr(controller_law, 'SamplingLimit', lambda *stated, **more: judged.append(stated) or limit)
+    node = make('torque_controller', **GAINS)
+    assert node.active and len(judged) == 1
+    for damping, count in ((GAINS['damping'], 1), ([3.0, 20.0, 20.0, 0.2], 2)):
+        node.trigger_deactivate()
+        (result,) = node.set_parameters([Parameter('damping', value=damping)])
+        node.trigger_activate()
+        assert result.successful and node.active and len(judged) == count
+    assert list(judged[-1][2]) == damping
 
 
 def test_a_torque_at_the_last_position_is_refused(make):
