@@ -19,6 +19,7 @@ AXES = ROBOT.link_pose(BENT, TOOL)[:3, :3]
 STIFFNESS = np.array([500.0, 800.0, 1000.0])
 PARAMETERS = {
     'start': BENT.tolist(),
+    'rate': 125.0,
     'contact_frame': TOOL,
     'friction_error': -1.0,  # none: what friction carries does not move the tool
     'control_law': 'cartesian_impedance',

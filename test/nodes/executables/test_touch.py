@@ -14,6 +14,7 @@ ARM, TOOL = 'simulated_arm', 'ee_link'
 HEIGHT = float(ROBOT.link_pose(BENT, TOOL)[2, 3]) - 0.01
 PARAMETERS = {
     'start': BENT.tolist(),
+    'rate': 125.0,
     'surfaces': [0.0, 0.0, 1.0, HEIGHT],
     'contact_frame': TOOL,
     'friction_error': -1.0,  # none: what friction holds does not press

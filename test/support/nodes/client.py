@@ -18,7 +18,7 @@ IMPEDANCE = {
 }
 """Nothing may press with a moment."""
 START = [0.1, -0.4, 1.4, 0.2, 1.2, 0.0]
-PLANT = {'start': START, 'rate': 250.0, 'longest_delay': 0.1}
+PLANT = {'start': START, 'rate': 125.0, 'longest_delay': 0.1}
 MOVES = 0.03
 """Speed of a joint of an arm that moves, rad/s."""
 
