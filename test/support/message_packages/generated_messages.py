@@ -59,7 +59,7 @@ def build(folder: Path, package: str, messages: dict[str, str], depends: list[st
     on_wheels = Path(__file__).resolve().parents[3] / 'scripts' / 'interfaces_on_wheels.cmake'
     configure = [
         *('cmake', '-S', source, '-B', folder / 'build', '-G', 'Ninja'),
-        *('-DCMAKE_BUILD_TYPE=Release', '-DBUILD_TESTING=OFF', f'-DCMAKE_INSTALL_PREFIX={prefix}'),
+        *('-DCMAKE_BUILD_TYPE=None', '-DBUILD_TESTING=OFF', f'-DCMAKE_INSTALL_PREFIX={prefix}'),
         *(f'-DCMAKE_PREFIX_PATH={prefixes}', f'-DPython3_EXECUTABLE={sys.executable}'),
         *(f'-DCMAKE_INSTALL_RPATH={prefix / "lib"}', f'-DCMAKE_PROJECT_INCLUDE={on_wheels}'),
     ]
