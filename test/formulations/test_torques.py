@@ -1,5 +1,6 @@
 """Inverse dynamics of every formulation: against the kernels, printed torques, and the closed form of the 2R arm."""
 
+from support.matrices import crossed
 from support.robots import chains
 from support.robots.printed_torques import CURVES, GOLDEN, GRASP, NOTEBOOK_TORQUES, lecture_arm, notebook_model, quintic
 from support.robots.printed_torques import rigid_body as golden_model
@@ -15,7 +16,14 @@ ALL = (newton_euler, screws, stacked, spatial, operators, kane)
 """Those of any chain; ``lagrange`` has three joints at most."""
 
 AGREED = 1e-10  # relative
-every_formulation = pytest.mark.parametrize('formulation', ALL, ids=lambda it: it.__name__.rpartition('.')[2])
+
+
+def name_of(it) -> str:
+    """Return the name of a formulation, or what else a test varies."""
+    return it.__name__.rpartition('.')[2] if it in ALL else str(it)
+
+
+every_formulation = pytest.mark.parametrize('formulation', ALL, ids=name_of)
 any_formulation = pytest.mark.parametrize(
     'formulation',
     (*ALL, pytest.param(lagrange, marks=pytest.mark.compiled)),
@@ -24,8 +32,7 @@ any_formulation = pytest.mark.parametrize(
 
 
 @pytest.mark.compiled
-@every_formulation
-@pytest.mark.parametrize('name', chains.arms())
+@pytest.mark.parametrize(('formulation', 'name'), crossed(ALL, list(chains.arms())), ids=name_of)
 def test_inverse_dynamics_of_arms(formulation, name):
     robot = chains.arms()[name]
     for seed in range(20):
@@ -72,8 +79,7 @@ def test_planar_6r_arm_along_its_motion(formulation):
 
 
 @pytest.mark.compiled
-@every_formulation
-@pytest.mark.parametrize('inertials', ['official', 'ros1', 'lecture'])
+@pytest.mark.parametrize(('formulation', 'inertials'), crossed(ALL, ['official', 'ros1', 'lecture']), ids=name_of)
 def test_golden_torques(formulation, inertials):
     robot, rest = Robot(golden_model(inertials), GOLDEN['gravity']), np.zeros(6)
     for state in GOLDEN['states']:
@@ -94,8 +100,7 @@ def test_torques_of_the_lectures_notebook(formulation, sign):
 
 
 @pytest.mark.compiled
-@every_formulation
-@pytest.mark.parametrize('mass', [1.0, 5.0])
+@pytest.mark.parametrize(('formulation', 'mass'), crossed(ALL, [1.0, 5.0]), ids=name_of)
 def test_payload_curves_of_the_lecture(formulation, mass):
     """The figures' payload replaces the last link; a ``Payload`` on an arm without last link is the same."""
     bare = lecture_arm(0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
