@@ -304,12 +304,13 @@ class Graph:
         messages = self.listen(DiagnosticArray, '/diagnostics', 100)
 
         def look():
-            for message in messages:
+            # a condition may spin: what comes meanwhile is looked at later, after the time that is left
+            taken, messages[:] = messages[:], []
+            for message in taken:
                 # older ones may still lie in the middleware's queue
                 if nanoseconds(message.header.stamp) > since:
                     statuses = [Status(status) for status in message.status if status.name == f'/{node}']
                     found.extend(status for status in statuses if condition(status))
-            messages.clear()
             return found
 
         self.until(look, f'diagnostics of {node}')
