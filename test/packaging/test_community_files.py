@@ -41,6 +41,13 @@ def test_the_workflow_has_no_mistake_that_actionlint_finds():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.skipif(not shutil.which('zizmor'), reason='zizmor is not on the path')
+def test_the_workflow_has_no_weakness_that_zizmor_finds():
+    command = ['zizmor', '--offline', '--no-progress', ROOT / '.github' / 'workflows']
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_workflow_runs_the_commands_of_the_readme_with_all_versions_that_are_claimed():
     readme = (ROOT / 'README.md').read_text(encoding='utf-8')
     commands = re.search(r'```bash\n(.*?)```', readme, re.DOTALL)[1].splitlines()

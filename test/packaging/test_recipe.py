@@ -4,6 +4,7 @@ import re
 
 from support.project.project_files import ROOT
 
+import pytest
 import yaml
 from packaging.requirements import Requirement
 
@@ -34,3 +35,15 @@ def test_the_recipe_has_version_licence_and_summary_of_the_package(setup_argumen
         'license_file': 'LICENSE',
     }
     assert (ROOT / 'requirements' / 'conda' / RECIPE['source']['path']).resolve() == ROOT
+
+
+@pytest.mark.parametrize('python', ['3.10', '3.13'])
+def test_the_recipe_is_one_that_rattler_build_renders(python):
+    build = pytest.importorskip('rattler_build', reason='rattler-build is not installed')
+    recipe = build.Stage0Recipe.from_file(ROOT / 'requirements' / 'conda' / 'recipe.yaml')
+    of_the_forge = {'python': [f'{python}.* *_cpython'], 'c_compiler': ['gcc'], 'c_stdlib': ['sysroot']}
+    variants = build.VariantConfig.from_yaml(yaml.safe_dump(of_the_forge))
+    (rendered,) = recipe.render(variants)
+    package = rendered.recipe.to_dict()
+    assert package['build']['string'].startswith(f'py{python.replace(".", "")}')
+    assert package['requirements']['build'][1].startswith('gcc_linux')
