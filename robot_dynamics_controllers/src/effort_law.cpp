@@ -466,7 +466,8 @@ bool EffortLaw::corner_torque(
     return terms_.torque(
       at_measured_ ? state.q : q_.data(), at_measured_ ? state.qd : qd_.data(), qdd_.data(), qd_.data(), inputs,
       loops_.memory(), tau) &&
-           (!frame_law_ || frame_law_->add(state.q, state.qd, q_.data(), qd_.data(), false, inputs, tau));
+           (!frame_law_ || frame_law_->add(
+        state.q, state.qd, q_.data(), qd_.data(), false, inputs, loops_.memory(), tau));
   }
   if (!policy_.terms.gravity) {
     std::fill_n(tau, n_, 0.0);
@@ -474,7 +475,7 @@ bool EffortLaw::corner_torque(
     return false;
   }
   return source != Source::held ||
-         frame_law_->add(state.q, state.qd, held_.data(), still_.data(), true, inputs, tau);
+         frame_law_->add(state.q, state.qd, held_.data(), still_.data(), true, inputs, loops_.memory(), tau);
 }
 
 /// Whether the last cycle was a pause in which the arm may have moved away: a torque that steps then is one that no sampled

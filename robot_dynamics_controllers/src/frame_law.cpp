@@ -201,9 +201,9 @@ void FrameLaw::restore() noexcept
 
 bool FrameLaw::add(
   const double * q, const double * qd, const double * q_desired, const double * qd_desired, bool holds,
-  const double * inputs, double * tau) noexcept
+  const double * inputs, void * loops, double * tau) noexcept
 {
-  return law_.torque(q, qd, q_desired, qd_desired, holds, inputs, memory_.data(), tau);
+  return law_.torque(q, qd, q_desired, qd_desired, holds, inputs, loops, memory_.data(), tau);
 }
 
 }  // namespace robot_dynamics_controllers

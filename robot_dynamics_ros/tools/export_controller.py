@@ -6,7 +6,7 @@ from pathlib import Path
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
-from robot_dynamics_ros.codegen.c.library import library_source
+from robot_dynamics_ros.codegen.c.library import Library, library_source
 from robot_dynamics_ros.control.arm.driven_code import driven_library, write_driven_c
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.laws.gain_limits import check_stated
@@ -62,15 +62,17 @@ def write_package(options) -> list[Path]:
     """
     robot = driven_robot_of(options)
     # a robot that no controller can command is refused before its gains are judged
-    library = driven_library(robot) if isinstance(robot, DrivenRobot) else controller_library(robot)
+    library = _library(robot)
     preset = options.preset or ''
     policy = CompensationPolicy(preset, '', ())
     if not policy.takes_commands:
         raise ArgumentError(f'--preset {preset}: such an arm takes no efforts, and needs no controller')
     if not 1 <= options.rate <= LARGEST_RATE:
         raise ArgumentError(f'--rate: expected 1 to {LARGEST_RATE} Hz, got {options.rate}')
+    frame_law = None
     if options.impedance is not None:
-        library = controller_library(robot, exported_frame_law(options, _without_followers(robot), policy))
+        frame_law = exported_frame_law(options, robot, policy)
+        library = _library(robot, frame_law)
     name = checked_name(options.package or f'{library.prefix.lower()}_controllers')
     package = ControllerPackage(name, library, robot.joint_names, preset, options.rate)
     dynamics = validation.output_folder('folder', options.folder) / 'dynamics'
@@ -79,27 +81,20 @@ def write_package(options) -> list[Path]:
     check_replaceable(source, library.title)
     check_replaceable(texts, name)
     if isinstance(robot, DrivenRobot):
-        exported = write_driven_c(robot, dynamics)
+        exported = write_driven_c(robot, dynamics, frame_law)
     else:
         exported = robot.export_c(dynamics, library.programs)
     return [*exported, *write_files({**source, **texts})]
 
 
-def _without_followers(robot: Robot | DrivenRobot) -> Robot:
-    """Return a robot for a law of a frame; ArgumentError where joints follow others or have springs."""
-    if isinstance(robot, DrivenRobot) and not robot.followers:
-        raise ArgumentError(
-            '--impedance: a law of a frame is not exported where joints have springs; use torque_controller'
-        )
+def _library(robot: Robot | DrivenRobot, frame_law: FrameLawCode | None = None) -> Library:
+    """Return the content of the library of a robot."""
     if isinstance(robot, DrivenRobot):
-        raise ArgumentError(
-            f'--impedance: a law of a frame is not exported where joints follow others: '
-            f'{", ".join(robot.followers)}; lock them (--lock), leave them out (--tip-link), or use torque_controller'
-        )
-    return robot
+        return driven_library(robot, frame_law)
+    return controller_library(robot, frame_law)
 
 
-def exported_frame_law(options, robot: Robot, policy: CompensationPolicy) -> FrameLawCode:
+def exported_frame_law(options, robot, policy: CompensationPolicy) -> FrameLawCode:
     """Return the law of the file of the options; ArgumentError names file and parameter."""
     if policy.motor_pd:
         raise ArgumentError('--impedance: with preset motor_pd the PD of the motors would be added to it')

@@ -156,6 +156,18 @@ def test_the_joint_that_others_mimic_is_commanded(command, tmp_path):
 
 
 @pytest.mark.skipif(not shutil.which('gcc'), reason='no C compiler')
+def test_a_law_of_a_frame_leads_the_driven_joints(command, tmp_path):
+    folder, posture = tmp_path / 'new', {'stiffness': [1.0], 'damping': [1.0]}
+    command(gripper(tmp_path), folder, '--impedance', gains(tmp_path, impedance_frame='', **LIGHT, **posture))
+    (header,) = (folder / 'dynamics').glob('*_dynamics.h')
+    assert 'driven_jacobian(' in header.read_text() and 'driven_mass_matrix_inverse(' in header.read_text()
+    assert_both_variants_link(folder)
+
+
+LIGHT = {'translational_stiffness': [10.0] * 3, 'rotational_stiffness': [0.0] * 3}
+
+
+@pytest.mark.skipif(not shutil.which('gcc'), reason='no C compiler')
 def test_the_actuated_joints_of_closed_loops_are_commanded(command, tmp_path):
     path = tmp_path / 'palletizer.yaml'
     mechanism, robot = MECHANISMS['palletizer'], MECHANISMS['palletizer'].robot
@@ -166,8 +178,6 @@ def test_the_actuated_joints_of_closed_loops_are_commanded(command, tmp_path):
     own = parameters(folder)['feedforward_effort_controller']['ros__parameters']
     assert own['joints'] == [name for name in robot.joint_names if name in PALLETIZER_ACTUATED]
     assert_both_variants_link(folder)
-    with pytest.raises(SystemExit, match=r'--impedance: a law of a frame is not exported .* rod joint'):
-        command(path, tmp_path / 'other', '--impedance', gains(tmp_path))
 
 
 def test_loops_without_a_stated_motor_are_refused(command, tmp_path):

@@ -81,11 +81,12 @@ typedef struct robot_dynamics_frame_law {
   /* Lets a time pass since the last torque, up to now on the clock of the arm; pause is the time without any torque. All
    * are in s. It comes once before the torques of an update. */
   void (*elapse)(double time, double now, double pause, double * memory);
-  /* Adds its torque at q and qd to tau, the model's terms (n). holds: the arm is held at q_desired, not led there. Returns as
-   * the functions below; after false the memory is as before. */
+  /* Adds its torque at q and qd to tau, the model's terms (n). holds: the arm is held at q_desired, not led there; loops is
+   * the memory of the mechanism, a null pointer without one. Returns as the functions below; after false its own memory is as
+   * before. */
   bool (*torque)(
     const double * q, const double * qd, const double * q_desired, const double * qd_desired, bool holds,
-    const double * inputs, double * memory, double * tau);
+    const double * inputs, void * loops, double * memory, double * tau);
 } robot_dynamics_frame_law;
 
 /* Why a position of a mechanism has no torque. */

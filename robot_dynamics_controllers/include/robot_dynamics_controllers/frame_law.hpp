@@ -64,10 +64,10 @@ public:
   /// the arm is held anew, so that a joint near its limit is not pushed out, and no wrench acts.
   void elapse(double time, double now, double pause, bool anew) noexcept;
   /// Adds the torque at q and qd to the model's terms tau (n), for run-time inputs and the reference, at which the arm is
-  /// led, or held; returns whether all numbers are finite.
+  /// led, or held; `loops` is the memory of ClosedLoops. Returns whether all numbers are finite and loops closed.
   bool add(
     const double * q, const double * qd, const double * q_desired, const double * qd_desired, bool holds,
-    const double * inputs, double * tau) noexcept;
+    const double * inputs, void * loops, double * tau) noexcept;
   /// Forgets what was computed since `elapse`: it is not sent.
   void restore() noexcept;
 

@@ -1146,7 +1146,7 @@ static void frame_law_elapse(double time, double now, double pause, double *memo
 
 static bool frame_law_torque(
     const double *q, const double *qd, const double *q_desired, const double *qd_desired, bool holds,
-    const double *inputs, double *memory, double *tau)
+    const double *inputs, void *loops, double *memory, double *tau)
 {
     double T[16], T_d[16], J[6], M_inv[1];
     double hold_frame_guided[1];
@@ -1170,6 +1170,7 @@ static bool frame_law_torque(
     pendulum_inputs own, of_mass;
     memcpy(&own, inputs, sizeof own);
     memcpy(&of_mass, inputs, sizeof of_mass);
+    (void)loops;
     if (!(pendulum_link_pose_bob(q, &own, T) && pendulum_link_pose_bob(q_desired, &own, T_d) &&
         pendulum_jacobian_bob_local_world_aligned(q, &own, J) && pendulum_mass_matrix_inverse(q, &of_mass, M_inv))) {
         return false;

@@ -79,13 +79,18 @@ class FrameLawCode(NamedTuple):
     """Whether the mass matrix is that of the arm without its payload."""
     largest_mass: float = 0.0
     """Mass of a direction of the frame that counts as heavy, kg; 0: none does."""
+    of_driven: bool = False
+    """Whether other joints follow those of the law, which reads the functions of driven joints."""
+    has_loops: bool = False
+    """Whether they follow by closed loops, with a memory."""
     directions: int = 0
     """Directions in which the frame is lighter elsewhere; ``light`` of the memory has how many there are."""
 
     @property
     def programs(self) -> tuple:
         """Quantities that the functions of the robot have to include."""
-        return ('link_pose', self.frame), ('jacobian', self.frame, self.reference_frame), 'mass_matrix_inverse'
+        mass = 'mass_matrix' if self.of_driven else 'mass_matrix_inverse'
+        return ('link_pose', self.frame), ('jacobian', self.frame, self.reference_frame), mass
 
     def text(self, code: LoopCode, prefix: str) -> str:
         """Return the functions and their description; what they call is added to ``code``."""
@@ -94,14 +99,22 @@ class FrameLawCode(NamedTuple):
         elapse = [*([f'memory[{places["elapsed"]}] = time;'] if 'elapsed' in places else []), *calls.of(self.elapse)]
         torque = [*self._holds(calls, places), *calls.of(self.torque)]
         initial = [np.ravel(array) for array in self.memory.values()]
+        of_frame = {
+            'link_pose': function_name(prefix, 'link_pose', self.frame),
+            'jacobian': function_name(prefix, 'jacobian', self.frame, self.reference_frame),
+            'mass_matrix_inverse': f'{prefix}_mass_matrix_inverse',
+        }
+        if self.of_driven:
+            of_frame = {name: f'{prefix}_driven_{name}' for name in of_frame}
         return filled(
             TEMPLATES / 'frame_law.c.in',
             prefix=prefix,
             square=n * n,
             of_frame=6 * n,
             memory=sum(map(len, initial)),
-            link_pose=function_name(prefix, 'link_pose', self.frame),
-            jacobian=function_name(prefix, 'jacobian', self.frame, self.reference_frame),
+            **of_frame,
+            loops='loops, ' if self.has_loops else '',
+            unused='' if self.has_loops else '    (void)loops;\n',
             of_mass='default_inputs' if self.is_unloaded else 'inputs',
             constants='\n'.join(calls.constants),
             scratch=_indented(calls.scratch),

@@ -170,6 +170,8 @@ class ClosedMechanism(LoopSolutions):
 
     def moving(self, found: Sequence[Solution], shape: tuple[int, ...], yd=None, ydd=None) -> Motion:
         """Return the motion of all joints at solutions, a batch of ``shape``."""
+        if not shape:
+            return self._moved(found[0].q, found[0].G, yd, ydd)
         q = np.array([it.q for it in found]).reshape(*shape, self.mechanism.nq)
         G = np.array([it.G for it in found]).reshape(*shape, *self.measured.G.shape)
         return self._moved(q, G, yd, ydd)

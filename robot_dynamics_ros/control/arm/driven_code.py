@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.codegen.c.functions import INPUTS, TEMPLATES, Addition
+from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
+from robot_dynamics_ros.codegen.c.functions import INPUTS, TEMPLATES, Addition, function_name
 from robot_dynamics_ros.codegen.c.library import CommandedJoints, Library
 from robot_dynamics_ros.codegen.c.loops import Kind, LoopCode
 from robot_dynamics_ros.codegen.c.text import filled, identifier, number, numbers, string
@@ -25,6 +26,7 @@ from robot_dynamics_ros.control.arm.closing_way import (
     slow_constraint,
     way_between,
 )
+from robot_dynamics_ros.control.arm.driven_matrices import driven_jacobian, driven_mass_matrix_inverse
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.following_joints import FollowingJoints
 from robot_dynamics_ros.control.arm.joint_jumps import NOISE, jumped_joint
@@ -38,16 +40,19 @@ from robot_dynamics_ros.robot.export.c_library_export import controller_library
 
 PROGRAMS = ('inverse_dynamics', 'gravity_torque')
 """Quantities of driven joints in C, beside their whole torque."""
+OF_FRAME = 'link_pose', 'jacobian', 'mass_matrix_inverse'
+"""What a law of a frame reads of driven joints in C."""
 CALL_STEPS = 8
 """Most steps of a way in one call in C: 0.16 rad. A call at a farther position fails, and the next one goes on."""
 MEASURED_STEPS = 64
 """Likewise to a measured position, once one was accepted: farther ones come after a gap alone."""
 
 
-def write_driven_c(robot: DrivenRobot, folder: str | Path) -> list[Path]:
+def write_driven_c(robot: DrivenRobot, folder: str | Path, frame_law: FrameLawCode | None = None) -> list[Path]:
     """Write source, header and CMakeLists.txt of ``PROGRAMS``, of all joints and of driven ones; return the paths.
 
-    For closed loops the functions have a memory of the caller's. Errors are those of ``Robot.export_c``.
+    With what a ``frame_law`` reads of the robot, if it is given. For closed loops the functions have a memory of the
+    caller's. Errors are those of ``Robot.export_c``.
     """
     following, tree = robot.following, robot.robot
     others: list = []
@@ -55,12 +60,19 @@ def write_driven_c(robot: DrivenRobot, folder: str | Path) -> list[Path]:
         others.append((evaluator_of(following.held), ('closing_step', 'driven_motion')))
     if following.has_springs:
         others.append((evaluator_of(following.mechanism or tree), ('spring_torque',)))
-    text = _mechanism(robot, following) if isinstance(following, ClosedMechanism) else _mimic(robot, following)
-    return write_c(evaluator_of(tree), robot.digest, folder, PROGRAMS, Robot, others, text)
+    if isinstance(following, ClosedMechanism):
+        text = _mechanism(robot, following, frame_law)
+    else:
+        text = _mimic(robot, following, frame_law)
+    programs = (*PROGRAMS, *(frame_law._replace(of_driven=True).programs if frame_law else ()))
+    return write_c(evaluator_of(tree), robot.digest, folder, programs, Robot, others, text)
 
 
-def driven_library(robot: DrivenRobot) -> Library:
-    """Return the content of the library of a robot for controllers, which command its driven joints alone."""
+def driven_library(robot: DrivenRobot, frame_law: FrameLawCode | None = None) -> Library:
+    """Return the content of the library of a robot for controllers, which command its driven joints alone.
+
+    It has a law of a frame if that is given.
+    """
     following = robot.following
     symbols = ['driven_joint_names', 'driven_torque', *(f'driven_{program}' for program in PROGRAMS)]
     symbols += ['spring_torque'] if following.has_springs else []
@@ -69,10 +81,13 @@ def driven_library(robot: DrivenRobot) -> Library:
         home = following.home
         symbols += ['constraint_loops', 'initial_memory', 'measure', 'closing_step', 'driven_motion']
         symbols += ['add_passive_friction'] if rubbing else []
+    symbols += [f'driven_{it}' for it in OF_FRAME] if frame_law else []
     of_driven = robot.joint_names, robot.continuous_joints, robot.limits, robot.friction
     joints = CommandedJoints(*of_driven, symbols, home, rubbing)
     # the digest of the nodes, which has the loops
-    return replace(controller_library(robot.robot, driven=joints), digest=robot.digest)
+    if frame_law is not None:
+        frame_law = frame_law._replace(of_driven=True, has_loops=home is not None)
+    return replace(controller_library(robot.robot, frame_law, driven=joints), digest=robot.digest)
 
 
 def _words(robot: DrivenRobot) -> dict[str, str | int]:
@@ -92,12 +107,14 @@ def _names(words, robot: DrivenRobot) -> str:
     return filled(TEMPLATES / 'driven_names.c.in', **words, names=names).rstrip()
 
 
-def _mimic(robot: DrivenRobot, mimic: FollowingJoints) -> Addition:
+def _mimic(robot: DrivenRobot, mimic: FollowingJoints, frame_law: FrameLawCode | None) -> Addition:
     """Return the functions of a robot with mimic joints."""
     words, n = _words(robot), robot.robot.nv
     code = LoopCode()
     code.function(driven_torque, ((robot.nv, n), (n,), (robot.nv,)))
     whole_torque = _whole_torque(words, robot, code)
+    position = f'    double q[{words["coordinates"]}];\n    followed_positions(y, q);\n'
+    of_frame = _of_frame(words, frame_law, code, position, ('q', 'driven_rows'))
     at_zero = mimic.motion(np.zeros(robot.nv)).q  # the offsets
     leaders = [int(np.argmax(row != 0.0)) for row in mimic.constant_G]
     slopes = [float(row[k]) for row, k in zip(mimic.constant_G, leaders, strict=True)]
@@ -125,10 +142,10 @@ def _mimic(robot: DrivenRobot, mimic: FollowingJoints) -> Addition:
         whole_torque=whole_torque,
         springs=_springs(words, 'q', 'rest', 'return false;') if mimic.has_springs else '',
     )
-    return Addition(header.rstrip(), source.rstrip())
+    return Addition((header + of_frame.header).rstrip(), (source + of_frame.source).rstrip())
 
 
-def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
+def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism, frame_law: FrameLawCode | None) -> Addition:
     """Return the functions of a robot with closed loops."""
     words, m, nv = _words(robot), robot.nv, robot.robot.nv
     arithmetic, home = mechanism.arithmetic, mechanism.at_home
@@ -154,12 +171,16 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
         'longest': number(LONGEST),
         'argument': f'{words["prefix"]}_memory *memory, ',
     }
+    about_memory = ' * memory: Its position y becomes the last one.\n'
+    position = f'    const {words["prefix"]}_position *const at = position_at(y, memory);\n'
+    position += '    if (!at) {\n        return false;\n    }\n'
+    of_frame = _of_frame(words, frame_law, code, position, ('at->q', 'at->G'), about_memory)
     header = filled(
         TEMPLATES / 'driven.h.in',
         **words,
         how='closed loops fix them',
         memory=filled(TEMPLATES / 'mechanism.h.in', **words),
-        about_memory=' * memory: Its position y becomes the last one.\n',
+        about_memory=about_memory,
     )
     fields = np.split(evaluator_of(mechanism.held).inputs, np.cumsum([*INPUTS.values()])[:-1])
     rows = mechanism.constant_couplings
@@ -201,7 +222,37 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism) -> Addition:
     )
     if robot.passive_friction is not None:
         header += filled(TEMPLATES / 'passive_friction.h.in', **words)
-    return Addition(header.rstrip(), source.rstrip())
+    return Addition((header + of_frame.header).rstrip(), (source + of_frame.source).rstrip())
+
+
+def _of_frame(
+    words,
+    frame_law: FrameLawCode | None,
+    code: LoopCode,
+    position: str,
+    found: tuple[str, str],
+    about_memory: str = '',
+) -> Addition:
+    """Return the functions that a law of a frame reads, '' without one.
+
+    The lines of ``position`` find the positions of all joints and G, whose names are ``found``.
+    """
+    if frame_law is None:
+        return Addition('', '')
+    m, n, prefix = words['driven'], words['velocities'], words['prefix']
+    code.function(driven_jacobian, ((m, n), (6, n), (6, m)))
+    code.function(driven_mass_matrix_inverse, ((n, m), (m, n), (n, n), (m, m)))
+    texts: dict[str, str | int] = {
+        'argument': '',
+        **words,
+        'position': position,
+        'q': found[0],
+        'G': found[1],
+        'about_memory': about_memory,
+        'link_pose': function_name(prefix, 'link_pose', frame_law.frame),
+        'jacobian': function_name(prefix, 'jacobian', frame_law.frame, frame_law.reference_frame),
+    }
+    return Addition(filled(TEMPLATES / 'driven_frame.h.in', **texts), filled(TEMPLATES / 'driven_frame.c.in', **texts))
 
 
 def _whole_torque(words, robot: DrivenRobot, code: LoopCode, argument: str = '') -> str:

@@ -15,6 +15,7 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.closing_way import driven_torque
+from robot_dynamics_ros.control.arm.driven_matrices import driven_jacobian, driven_mass_matrix_inverse
 from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion
 from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
 from robot_dynamics_ros.control.joints.joint_friction import (
@@ -56,6 +57,11 @@ class DrivenRobot:
         self._driven_torque = bound(
             driven_torque, then=(np.zeros((self.nv, robot.nv)), self._torque, np.zeros(self.nv))
         )
+        m, n, square = self.nv, robot.nv, np.zeros((robot.nv, robot.nv))
+        rows, self._mass_matrix, self._jacobian = np.zeros((m, n)), square, np.zeros((6, n))
+        self._driven_jacobian = bound(driven_jacobian, then=(rows, self._jacobian, np.zeros((6, m))))
+        inverted = rows, square, np.zeros((m, m))
+        self._driven_inverse = bound(driven_mass_matrix_inverse, np.zeros((n, m)), then=inverted)
         self.limits: JointLimits = limits_of(robot.model, self.joint_names)
         self.friction: Friction = self._friction()
         self.passive_friction: np.ndarray | None = self._of_passive_joints()
@@ -140,7 +146,7 @@ class DrivenRobot:
 
     def prepare(self, *quantities: str) -> None:
         """Look up the code of quantities of the tree of joints now, as ``Robot.prepare`` does."""
-        self.robot.prepare(*quantities)
+        self.robot.prepare(*('mass_matrix' if it == 'mass_matrix_inverse' else it for it in quantities))
 
     def to_urdf(self) -> str:
         """Return the robot as URDF text, with <mimic>; ModelError for closed loops."""
@@ -200,7 +206,12 @@ class DrivenRobot:
 
     def mass_matrix_inverse(self, q: ArrayLike, out: NDArray[np.float64] | None = None) -> np.ndarray:
         """Return the inverse of M_y (..., m, m) at q."""
-        return _given(out, np.linalg.inv(self.mass_matrix(q)))
+        motion = self.following.motion(q)
+        if motion.q.ndim > 1:
+            return _given(out, np.linalg.inv(self.mass_matrix(q)))
+        inverse = np.empty((self.nv, self.nv))
+        self._driven_inverse(motion.G.T, self.robot.mass_matrix(motion.q, out=self._mass_matrix), inverse)
+        return _given(out, inverse)
 
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, out: NDArray[np.float64] | None = None) -> np.ndarray:
         """Return C_y = G' (C G + M dG/dt) (..., m, m) at q and qd: C_y qd = c, and C_y + C_y' is dM_y/dt."""
@@ -273,7 +284,12 @@ class DrivenRobot:
     ) -> np.ndarray:
         """Return the Jacobian J G (..., 6, m) of a link at q."""
         motion = self.following.motion(q)
-        return _given(out, self.robot.jacobian(motion.q, link, reference_frame) @ motion.G)
+        if motion.q.ndim > 1:
+            return _given(out, self.robot.jacobian(motion.q, link, reference_frame) @ motion.G)
+        jacobian = np.empty((6, self.nv))
+        of_tree = self.robot.jacobian(motion.q, link, reference_frame, out=self._jacobian)
+        self._driven_jacobian(motion.G.T, of_tree, jacobian)
+        return _given(out, jacobian)
 
     def link_pose(self, q: ArrayLike, link: str, out: NDArray[np.float64] | None = None) -> np.ndarray:
         """Return the pose (..., 4, 4; m) of a link at q."""

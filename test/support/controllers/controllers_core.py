@@ -84,8 +84,11 @@ def exported(robot: Robot | DrivenRobot, name: str, frame_law: FrameLawCode | No
     with made_once(folder() / f'{name}.so') as target:
         if target:
             driven = isinstance(robot, DrivenRobot)
-            library = driven_library(robot) if driven else controller_library(robot, frame_law)
-            _, dynamics, _ = write_driven_c(robot, sources) if driven else robot.export_c(sources, library.programs)
+            library = (driven_library if driven else controller_library)(robot, frame_law)
+            if driven:
+                _, dynamics, _ = write_driven_c(robot, sources, frame_law)
+            else:
+                _, dynamics, _ = robot.export_c(sources, library.programs)
             source = sources / f'{library.title}.c'
             source.write_text(library_source(library))
             linked(target, source, dynamics)
