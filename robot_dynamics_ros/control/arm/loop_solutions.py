@@ -178,12 +178,14 @@ class LoopSolutions:
         *_, found = self.way(min(known, key=lambda it: float(self._way_between(it.y, y)[-1])), y, least)
         return found
 
-    def way(self, begin: Solution, y: np.ndarray, least: float = NEAREST) -> Iterator[Solution]:
+    def way(self, begin: Solution, y: np.ndarray, least: float = NEAREST, stride: float = 1.0) -> Iterator[Solution]:
         """Yield the solutions on the way from another one to y (m); errors as of ``motion`` where it ends.
 
         That is also where a singular position is nearer than ``least``, and no solution is known nearer than PASSED.
+        The longest step is ``stride`` times as long as that of measured states.
         """
         way = self._way_between(begin.y, y)
+        way[-1] /= stride
         steps = float(way[-1])
         if not steps <= FARTHEST:
             raise ArgumentError(f'q: expected finite positions within reach, got {y.tolist()}')

@@ -20,6 +20,8 @@ from robot_dynamics_ros.robot import Robot
 
 PLACES = 512
 """Positions, spread over the ranges of the joints, at which ways begin."""
+STRIDE = 4.0
+"""Times as long steps as those of measured states: no time is short, and each step is checked and gets shorter."""
 WIDE = np.pi
 """rad, m: range to either side of a joint without limits, and the largest one."""
 
@@ -61,16 +63,15 @@ class ReachablePositions:
         while len(left):
             far = np.minimum(far, np.abs(left - self._y[-1]).max(axis=1))
             k = int(np.argmin(far))
-            found = self._towards(left[k])
-            self._known.append(found)
-            self._y = np.concatenate([self._y, found.y[None]])
+            self._known += self._towards(left[k : k + 1])
+            self._y = np.concatenate([self._y, self._known[-1].y[None]])
             left, far = np.delete(left, k, axis=0), np.delete(far, k)
 
     def motion(self, y, yd=None, ydd=None) -> Motion:
         """Return the motion of all joints at y (..., m), or at the last positions on the ways there."""
         y = np.asarray(y, float)
         if self._last[0] != y.tobytes():
-            self._last = y.tobytes(), [self._towards(row) for row in y.reshape(-1, y.shape[-1])]
+            self._last = y.tobytes(), self._towards(y.reshape(-1, y.shape[-1]))
         return self._mechanism.moving(self._last[1], y.shape[:-1], yd, ydd)
 
     def matrix_rate(self, y, yd) -> np.ndarray:
@@ -81,10 +82,15 @@ class ReachablePositions:
         """Return the torques (..., nv; N m, N) of springs and dampers, None where there are none."""
         return self._mechanism.spring_torque(motion)
 
-    def _towards(self, y: np.ndarray) -> Solution:
-        """Return the last solution on the way to y (m) from the nearest known one."""
-        last = begin = self._known[int(np.argmin(np.abs(self._y - y).max(axis=1)))]
-        with suppress(LoopError, SingularError):
-            for last in self._mechanism.way(begin, y):  # noqa: B007 - where the way ends
-                pass
-        return last
+    def _towards(self, rows: np.ndarray) -> list[Solution]:
+        """Return the last solutions on the ways to rows (count, m): each from the nearest known one, or row before."""
+        found, count = [*self._known], len(self._known)
+        y = np.concatenate([self._y, rows])
+        for k, row in enumerate(rows, count):
+            last = begin = found[int(np.argmin(np.abs(y[:k] - row).max(axis=1)))]
+            with suppress(LoopError, SingularError):
+                for last in self._mechanism.way(begin, row, stride=STRIDE):  # noqa: B007 - where the way ends
+                    pass
+            found.append(last)
+            y[k] = last.y
+        return found[count:]
