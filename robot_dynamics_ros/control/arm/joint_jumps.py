@@ -74,6 +74,8 @@ def judge(k, unit, velocity, held, offset, shift, spread, doubt, step, time, off
         is_back = (abs(left) <= spread[k]) & (spread[k] <= wide)
         if is_sure | is_back:
             steps = offset[k] + select(abs(offset[k] + shift[k]) <= small, shift[k], 0.0)
+            # what moved farther in lost states is no sum of small steps
+            steps = select(abs(steps) <= small, steps, 0.0)
             doubt[k], shift[k], offset[k] = 0.0, select(is_sure, steps, shift[k]), off
         else:
             # one of both states is wrong, or none is
@@ -128,8 +130,9 @@ def jumped_joint(
         step = y[k] - seen[k]
         step -= turns_of(step, turn[k]) * turn[k]
         repeats = step == 0.0
-        # a position that hardware has not read yet
-        is_old = repeats & (rest[k] + elapsed <= min(1.5 * stale[k], RESTS))
+        # a position that hardware has not read yet; how often it reads is not known at first
+        is_first = (doubt[k] < 0.0) | (spread[k] >= ENDLESS)
+        is_old = repeats & (rest[k] + elapsed <= select(is_first, RESTS, min(1.5 * stale[k], RESTS)))
         rest[k] = select(repeats, min(rest[k] + elapsed, RESTS), rest[k])
         # since the position before, if states in between have repeated that
         time = max(since + unread[k], SHORTEST)
@@ -147,14 +150,16 @@ def jumped_joint(
         ahead = min(max(min(max(step, near), far), lower), upper)
         off, half = step - ahead, max(upper - ahead, ahead - lower) + noise
         fits = (step >= lower - noise) & (step <= upper + noise)
-        is_late = are_lost | (unread[k] > 1.5 * stale[k])
+        is_late = are_lost | (unread[k] > 1.5 * stale[k]) & (not is_first)
         is_sure = fits & (not (is_late & (half > WIDE * unit[k]))) & (abs(off) <= 2.0 * noise + most * time)
-        # nor that of a joint which cannot have stopped: v > A T, and v T - A T^2 / 2 is more than noise
+        # nor that of a joint which cannot have stopped, v > A T, or would have to at a speed that matters
         is_known = (doubt[k] == 0.0) | (spread[k] == 0.0)
         may_stand = repeats & is_known & (time <= STANDS)
-        is_far = (not fits) | ((abs(velocity[k]) - 0.5 * most) * early > 2.0 * noise)
+        speed = abs(velocity[k])
+        moves = (speed > most) | (speed * STANDS > SMALL * unit[k])
+        is_far = (not fits) | ((speed - 0.5 * most) * early > 2.0 * noise) | (speed * early > SMALL * unit[k])
         is_frozen = may_stand & (is_far | (doubt[k] == 1.0))
-        if is_old or is_frozen or (may_stand and abs(velocity[k]) > most):
+        if is_old or is_frozen or (may_stand and moves):
             unread[k] += elapsed
             if is_frozen:
                 doubt[k], offset[k], spread[k] = 1.0, 0.0, 0.0
@@ -207,13 +212,15 @@ class JointJumps:
         Of the last state, ns; -1 where that is not known.
     elapsed : float
         Time between the last two states, s.
+    noise : ndarray, (m,)
+        Largest error of measured positions, rad or m.
     """
 
     def __init__(self, turn: np.ndarray, unit: np.ndarray, fastest: np.ndarray):
         self._states, self._period, self._strayed = np.zeros((14, len(turn))), np.zeros(3), np.zeros(len(turn))
         self._seen, self._below, self._above, self._slowest, self._quickest = self._states[:5]
         _, self._offset, _, _, self._doubt, _, self._unread, *_ = self._states[5:]
-        self._noise, self._fastest = NOISE * unit, 2.0 * fastest
+        self.noise, self._fastest = NOISE * unit, 2.0 * fastest
         self.stamp, self.elapsed, self.begun, self._pause = -1, 0.0, False, 0.0
         states = *self._states, self._period, self._strayed
         self._jumped_joint = bound(jumped_joint, turn, unit, fastest, *states, then=(self._seen, 0.0))
@@ -246,7 +253,7 @@ class JointJumps:
         """Begin with a state y (m; rad, m) of the time ``stamp``, ns."""
         self._states[:] = 0.0
         self._period[:] = self._strayed[:] = 0.0
-        self._seen[:], self._below[:], self._above[:] = y, -self._noise, self._noise
+        self._seen[:], self._below[:], self._above[:] = y, -self.noise, self.noise
         self._slowest[:], self._quickest[:], self._doubt[:] = -self._fastest, self._fastest, -1.0
         self.stamp, self.elapsed, self.begun = stamp, 0.0, True
 

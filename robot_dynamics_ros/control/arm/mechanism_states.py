@@ -89,6 +89,10 @@ class MechanismStates:
         try:
             found = mechanism.measured_at(place, () if self._accepted else (mechanism.at_home,))
         except (LoopError, SingularError) as error:
+            if (np.abs(place - y) > jumps.noise).any():
+                # it was not measured there
+                self._away = 'where the motion of a joint in doubt leads'
+                raise self._doubt(jumped) from None
             loop = str(error).partition(':')[0]
             self._passed = SingularError(
                 f'{loop}: the mechanism was at a singular position, or beyond, with {mechanism.said(place)}: {AGAIN}'
@@ -99,9 +103,13 @@ class MechanismStates:
             self._away = f'in {jumps.elapsed:.3g} s without states'
         self._before = found
         if jumped >= 0:
-            name = mechanism.joint_names[jumped]
-            raise LoopError(f'{mechanism.loop_of(name)}: joint {name!r} {jumps.doubt(jumped)}')
+            raise self._doubt(jumped)
         return found
+
+    def _doubt(self, joint: int) -> LoopError:
+        """Return the error for a joint whose position is in doubt."""
+        name = self._mechanism.joint_names[joint]
+        return LoopError(f'{self._mechanism.loop_of(name)}: joint {name!r} {self._jumps.doubt(joint)}')
 
     def _can_reach_singular(self, found: Solution, reach: float) -> bool:
         """Return whether the mechanism can have strayed from a solution to a singular position since the last state.

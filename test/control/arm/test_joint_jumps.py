@@ -407,3 +407,40 @@ def test_turns_of_a_continuous_joint_are_followed():
     assert robot.following.measured.y[3] == pytest.approx(3.3)
     expected = arm('palletizer').gravity_torque([*home[:3], 3.3])
     np.testing.assert_allclose(robot.gravity_torque([*home[:3], 3.3 - 2.0 * np.pi]), expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize('lost', [0.1, 0.15])
+@pytest.mark.parametrize('rate', [60, 250, 1000])
+def test_a_jump_by_what_an_arm_moved_in_lost_states_is_one(rate, lost):
+    """An arm that had stopped there, and then an encoder that jumps to where it would be without that."""
+    robot, along = closed('palletizer'), np.array([0.0, 1.0, 1.0, 0.0])
+    home, period, since = robot.following.home - 0.2 * along, 1.0 / rate, int(0.2 * rate)
+    for k in range(since):
+        with suppress(LoopError):
+            seen(robot, home + along * period * k, period * k)
+    begin = period * since + lost
+    stopped = home + along * period * since
+    for k in range(int(0.1 * rate)):
+        with suppress(LoopError):
+            seen(robot, stopped + 1e-5 * (k % 2), begin + period * k)
+    jump = max(lost, np.radians(5.0)) * np.array([0.0, 1.0, 0.0, 0.0])
+    for n in range(k + 1, k + 5):
+        with pytest.raises(LoopError, match='upper arm joint'):
+            seen(robot, stopped + jump, begin + period * n)
+
+
+@pytest.mark.parametrize(('rate', 'hardware'), [(125, 40), (250, 60), (500, 60), (1000, 100)])
+@pytest.mark.parametrize('phase', [0.1, 0.5, 0.9])
+def test_an_arm_in_motion_is_followed_from_its_activation_on_by_slow_hardware(rate, hardware, phase):
+    """Hardware is read less often than states are sent: how often is not known at first."""
+    robot, along = closed('palletizer'), np.array([0.0, 1.0, 1.0, 0.0])
+    home = robot.following.home - 0.4 * along
+    refused = 0
+    for k in range(int(0.4 * rate)):
+        y = home + along * 2.0 * np.floor(k / rate * hardware + phase) / hardware
+        try:
+            followed(robot, y, k / rate)
+        except LoopError:
+            refused += 1
+    followed(robot, home + along * 2.0 * np.floor((k + 1) / rate * hardware + phase) / hardware, (k + 1) / rate)
+    assert refused < 0.1 * rate

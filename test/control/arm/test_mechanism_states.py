@@ -74,8 +74,28 @@ def test_a_jump_hides_no_singular_position():
     for k, angle in enumerate([*there, *there[::-1]]):
         with pytest.raises((LoopError, SingularError)):
             seen(robot, [angle + np.radians(5.0)], 0.006 + 0.002 * k)
-    with pytest.raises(SingularError, match='activate again'):
-        seen(robot, [0.8], 2.0)
+    for k in range(5):
+        with pytest.raises((LoopError, SingularError), match='activate again'):
+            seen(robot, [0.8 + 1e-5 * k], 2.0 + 0.002 * k)
+
+
+def test_a_stop_before_a_singular_position_is_not_said_to_be_one_beyond():
+    """The motion of the joint leads there, but it was never measured there."""
+    robot, rate = closed('parallelogram'), 250
+    for k in range(rate):
+        try:
+            seen(robot, [0.6 - 2.0 * min(k / rate, 0.21)], k / rate)
+        except (LoopError, SingularError) as error:
+            assert 'was at a singular position' not in str(error)
+            said = str(error)
+    assert said == (
+        "loop 'closing': the mechanism can have been at a singular position where the motion of a joint in doubt "
+        'leads: see that it is in its assembly mode, then activate again'
+    )
+    robot.following.begin()
+    for k in range(5):
+        seen(robot, [0.18 + 1e-5 * k], 2.0 + k / rate)
+    assert robot.following.measured.y[0] == pytest.approx(0.18, abs=1e-3)
 
 
 @pytest.mark.parametrize('pause', [np.inf, 2.0, 0.002])
