@@ -52,8 +52,10 @@ def test_torque_is_that_of_the_desired_motion_at_the_stamp(graph, start, t):
 
 
 def test_after_the_last_point_the_arm_is_held_there(graph, start):
-    message, _ = quintic(start)
+    message, motion = quintic(start)
     graph.follow(NODE, message)
+    for before in np.arange(0.0, 7.5, 0.9):  # without an interruption
+        answer(graph, at(start, before), motion(min(before, 2.0))[0])
     assert_torque(answer(graph, at(start, 7.5), B), B, REST, REST)
 
 
