@@ -1,5 +1,6 @@
 """Robots that are part of the package, with or without a ROS installation."""
 
+from functools import lru_cache
 from pathlib import Path
 
 from robot_dynamics_ros.errors import ModelError, UnknownNameError, alternatives
@@ -39,7 +40,17 @@ def named_urdf(name: str) -> Path:
 
 
 def named_model(name: str) -> Model:
-    """Return the model of ``named_urdf`` with the actuators of ``config/<name>.yaml``, if that file exists."""
-    model = model_from_urdf(named_urdf(name))
-    actuators = share_folder() / 'config' / f'{name}.yaml'
-    return with_actuators(model, actuators) if actuators.is_file() else model
+    """Return the model of ``named_urdf`` with the actuators of ``config/<name>.yaml``, if that file exists.
+
+    The files are read once in a process, and again after they have changed.
+    """
+    urdf, actuators = named_urdf(name), share_folder() / 'config' / f'{name}.yaml'
+    files = (urdf, actuators) if actuators.is_file() else (urdf,)
+    return _read(files, tuple(file.stat().st_mtime_ns for file in files))
+
+
+@lru_cache(maxsize=8)
+def _read(files: tuple[Path, ...], changed: tuple[int, ...]) -> Model:
+    """Return the model of a URDF and, perhaps, an actuator file that were ``changed`` (ns) last then."""
+    model = model_from_urdf(files[0])
+    return with_actuators(model, files[1]) if files[1:] else model

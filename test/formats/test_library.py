@@ -1,8 +1,12 @@
 """The robots that come with the package are found from the source tree and from any installation."""
 
+import os
+from shutil import copytree
+
 import pytest
 
 from robot_dynamics_ros.errors import ModelError, UnknownNameError
+from robot_dynamics_ros.formats import library
 from robot_dynamics_ros.formats.library import model_names, named_model, share_folder
 
 pytestmark = pytest.mark.quick
@@ -18,6 +22,18 @@ def test_an_unknown_name_gets_those_that_exist(name):
     with pytest.raises(UnknownNameError, match='aubo_i5, aubo_i5_lecture') as error:
         named_model(name)
     assert repr(name) in str(error.value)
+
+
+@pytest.mark.parametrize('file', ['urdf/aubo_i5.urdf', 'config/aubo_i5.yaml'])
+def test_a_model_is_read_once_and_again_where_a_file_has_changed(tmp_path, monkeypatch, file):
+    for folder in ('urdf', 'config'):
+        copytree(share_folder() / folder, tmp_path / folder)
+    monkeypatch.setattr(library, 'share_folder', lambda: tmp_path)
+    model = named_model('aubo_i5')
+    assert named_model('aubo_i5') is model is not named_model('aubo_i5_lecture')
+    changed = (tmp_path / file).stat().st_mtime_ns + 1
+    os.utime(tmp_path / file, ns=(changed, changed))
+    assert named_model('aubo_i5') is not model
 
 
 @pytest.mark.parametrize(
