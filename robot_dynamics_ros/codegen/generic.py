@@ -101,7 +101,7 @@ class _Memory:
         """Allocate the workspace."""
         self.work = Workspace.of(arrays)
         self._arrays, self._bodies = arrays, bodies
-        self._fixed = {id(it): words_of((it, self.work)) for it in (arrays, bodies)}
+        self._fixed: dict[int, np.ndarray] = {}
         self._kept: list = []
 
     def step(self, step: Step, program: Program) -> tuple[int, int, list[Word]]:
@@ -118,7 +118,13 @@ class _Memory:
             base = bases.get(argument, GIVEN) if isinstance(argument, str) else GIVEN
             address, stride = it.ctypes.data if base == GIVEN else 0, 0 if base in (GIVEN, RUNTIME) else it.nbytes
             words += [(base, address, stride), *((GIVEN, length, 0) for length in it.shape)]
-        return kernel_address(step.kernel, arguments), self._fixed[id(arrays)].ctypes.data, words
+        return kernel_address(step.kernel, arguments), self._fixed_words(arrays).ctypes.data, words
+
+    def _fixed_words(self, arrays: ModelArrays) -> np.ndarray:
+        """Return the words of the arrays of a model and of the workspace; most programs need those of one model."""
+        if id(arrays) not in self._fixed:
+            self._fixed[id(arrays)] = words_of((arrays, self.work))
+        return self._fixed[id(arrays)]
 
 
 class _OfThread(threading.local):

@@ -231,6 +231,9 @@ class Evaluator:
             quantity = self._prepared[key]
         except (KeyError, TypeError):  # a new quantity, or a link that is no name
             quantity = self.prepare(key)
+            few = quantity.of_few(inputs, out, vectors)
+            if few is not None:
+                return quantity, few
         many = quantity.of_many(inputs, out, vectors)
         if many is not None:
             return quantity, many

@@ -50,6 +50,13 @@ class Quantity:
         if asked:
             self._compile()
 
+    def of_few(self, inputs, out, vectors) -> np.ndarray | None:
+        """Return the results of one or some states by ``call``; None where ``compute`` has to decide."""
+        try:
+            return self.call(*vectors, inputs, out)
+        except (TypeError, ValueError):  # also of an array of many states
+            return None
+
     def of_many(self, inputs, out, vectors) -> np.ndarray | None:
         """Return the results of many states by generic code; None where ``compute`` has to decide."""
         if self._in_python or self._own is not None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.codegen import specialised
+from robot_dynamics_ros.codegen import generic, specialised
 from robot_dynamics_ros.jit.decorators import numba_is_disabled
 from robot_dynamics_ros.robot import quantity
 from robot_dynamics_ros.robot.quantity_key import QuantityKey
@@ -47,6 +47,18 @@ def test_nothing_is_compiled_unless_it_is_asked_for_or_pays(batch, pays, monkeyp
     for _ in range(3):
         robot.inverse_dynamics(*states(robot, *batch))
     assert not has_own_code(robot) and not robot.is_compiled
+
+
+def test_the_first_calls_for_one_state_need_one_workspace_and_the_words_of_one_model(monkeypatch):
+    """Both are most of the time of a first call."""
+    made, words = [], []
+    monkeypatch.setattr(generic.Workspace, 'of', lambda arrays, of=generic.Workspace.of: made.append(0) or of(arrays))
+    monkeypatch.setattr(generic, 'words_of', lambda value, of=generic.words_of: words.append(0) or of(value))
+    robot = never_seen()
+    q, qd, qdd = states(robot)
+    robot.inverse_dynamics(q, qd, qdd)
+    robot.gravity_torque(q)
+    assert len(made) == len(words) == 1
 
 
 @pytest.mark.parametrize('batch', [(100,), (10, 10), (500,)])
