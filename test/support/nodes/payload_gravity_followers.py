@@ -71,15 +71,14 @@ class Process:
 
     def spin(self, seconds=0.1):
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            self.executor.spin_once(timeout_sec=0.01)
+        while (left := end - time.monotonic()) > 0.0:
+            self.executor.spin_once(timeout_sec=left)
 
     def spin_until(self, condition, what):
-        for _ in range(200):
-            if condition():
-                return
-            self.spin()
-        raise AssertionError(what)
+        end = time.monotonic() + ros.TIMEOUT
+        while not condition():
+            assert time.monotonic() < end, what
+            self.executor.spin_once(timeout_sec=0.05)
 
     def end(self):
         for node in self.nodes:
