@@ -50,7 +50,7 @@ def turns_of(ahead, turn):
 
 
 @kernel
-def judge(k, unit, velocity, held, offset, shift, spread, doubt, step, time, off, half, fits, is_sure):
+def judge(k, unit, velocity, held, offset, shift, spread, doubt, unread, step, time, off, half, fits, is_sure):
     """Write whether joint k is in doubt after a ``step`` in ``time`` s, and return whether it tells of the velocity.
 
     The step is ``off`` from where the joint would be, of an interval of which the farther end is ``half`` from there;
@@ -58,8 +58,10 @@ def judge(k, unit, velocity, held, offset, shift, spread, doubt, step, time, off
     """
     small, wide, left, learns = SMALL * unit[k], WIDE * unit[k], offset[k] + off, is_sure
     if doubt[k] < 0.0:
-        # either of the first two states may be wrong
-        doubt[k], offset[k], spread[k] = select(is_sure, 0.0, 1.0), off, ENDLESS
+        # either of the first two states may be wrong, but no position that was repeated
+        may_be = fits | (unread[k] == 0.0) | (abs(off) <= small)
+        doubt[k], spread[k] = select(is_sure, 0.0, select(may_be, 1.0, 2.0)), select(may_be, ENDLESS, half)
+        offset[k] = off
         velocity[k] = select(fits, step / time, 0.0)
     elif doubt[k] == 0.0:
         # where the state before was wrong, from where the joint would be without it
@@ -165,7 +167,9 @@ def jumped_joint(
                 doubt[k], offset[k], spread[k] = 1.0, 0.0, 0.0
         else:
             shift[k] *= max(1.0 - time, 0.0)
-            learns = judge(k, unit, velocity, held, offset, shift, spread, doubt, step, time, off, half, fits, is_sure)
+            learns = judge(
+                k, unit, velocity, held, offset, shift, spread, doubt, unread, step, time, off, half, fits, is_sure
+            )
             held[k] = select(doubt[k] == 0.0, velocity[k], held[k])
             low, high = -noise, noise
             if learns and not is_burst:

@@ -444,3 +444,15 @@ def test_an_arm_in_motion_is_followed_from_its_activation_on_by_slow_hardware(ra
             refused += 1
     followed(robot, home + along * 2.0 * np.floor((k + 1) / rate * hardware + phase) / hardware, (k + 1) / rate)
     assert refused < 0.1 * rate
+
+
+@pytest.mark.parametrize(('rate', 'count', 'degrees'), [(60, 3, 5.0), (250, 3, 5.0), (500, 3, 5.0), (1000, 20, 15.0)])
+def test_an_arm_that_stood_since_its_activation_has_jumped(rate, count, degrees):
+    """Positions that are repeated were no single wrong one, although hardware may be read less often."""
+    robot = closed('palletizer')
+    jumped = robot.following.home + np.radians([0.0, degrees, 0.0, 0.0])
+    for k in range(count):
+        followed(robot, robot.following.home, k / rate)
+    for k in range(count, count + 20):
+        with pytest.raises(LoopError, match='has jumped'):
+            seen(robot, jumped + 1e-5 * (k % 2), k / rate)
