@@ -197,6 +197,7 @@ class StateInput(MeasuredState):
         joints = MeasuredJoints(driven, follower_limits) if driven else None
         self.measured = joints if joints and joints.names else None
         self._reports = StateGate(REPORT_LIMIT)  # of joints that are measured
+        self._of_followers = StateGate(REPORT_LIMIT)  # of joints that closed loops move
         self.reported = False
         super().__init__(*self._input.numbers)
 
@@ -272,7 +273,9 @@ class StateInput(MeasuredState):
         """
         joints, present = self.measured, self._input.present
         if self._mechanism and present[: len(self._followers)].any():
-            self._mechanism.report(self._followers, stamp_of(data))
+            if (verdict := self._of_followers.check(stamp := stamp_of(data), now)) is not ACCEPTED:
+                raise ArgumentError(f'positions of joints that closed loops move are {verdict.value}, and not compared')
+            self._mechanism.report(self._followers, stamp)
             return True
         if joints is None or not joints.named(present):
             return False

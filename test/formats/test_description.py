@@ -1,7 +1,7 @@
 """A description is read by its format: that of a file by its suffix, that of an .xml file by what is in it."""
 
+from support.formats.sdf_texts import sdf_of
 from support.robots.facade_robots import TREE
-from support.robots.sdf_texts import sdf_of
 
 import pytest
 

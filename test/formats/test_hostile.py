@@ -9,7 +9,7 @@ import signal
 import sys
 from functools import reduce
 
-from support.robots.sdf_texts import HELD, hinge, sdf
+from support.formats.sdf_texts import HELD, hinge, sdf
 
 import pytest
 

@@ -15,6 +15,8 @@ from robot_dynamics_ros.kernels.choices import select
 
 WINDOW_NS = 100_000_000
 """By how much later a driver may stamp positions, ns. States of up to twice this time count."""
+MOST = 6e6
+"""rad, m: beyond a million turns no angle is left."""
 OFF, OLD = 1, 2
 """A report does not fit, or is too old to be compared."""
 
@@ -49,7 +51,8 @@ def _compare(
                 lowest, highest = min(lower[0, k], lower[1, k]), max(upper[0, k], upper[1, k])
                 apart = position[k] - 0.5 * (lowest + highest)
                 apart -= turn[k] * np.floor(apart / select(turn[k] > 0.0, turn[k], 1.0) + 0.5)
-                wrong[k] = 0 if abs(apart) - 0.5 * (highest - lowest) <= tolerance else OFF
+                is_off = not (abs(apart) - 0.5 * (highest - lowest) <= tolerance and abs(position[k]) < MOST)
+                wrong[k] = OFF if is_off else 0
             elif wrong[k] == 0:
                 wrong[k] = OLD
             heard[k] = 0

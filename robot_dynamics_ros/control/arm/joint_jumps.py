@@ -184,8 +184,9 @@ def jumped_joint(
                 velocity[k] -= min(max(velocity[k], -slower), slower)
             velocity[k] = min(max(velocity[k], slow), quick)
             below[k], above[k], slowest[k], quickest[k] = low, high, slow, quick
-            # a curve between two points leaves their line by A T^2 / 8
-            strayed[k] = min(most * time / 8.0, max(0.5 * (fast * time - abs(step)), 0.0))
+            # a curve between two points leaves their line by A T^2 / 8; joints in no loop come to no singular position
+            most_astray = min(most * time / 8.0, max(0.5 * (fast * time - abs(step)), 0.0))
+            strayed[k] = select(unit[k] < ENDLESS, most_astray, 0.0)
             unread[k] = 0.0
         if not repeats:
             was_read_late = (rest[k] > 0.0) & (rest[k] < RESTS)

@@ -113,3 +113,10 @@ def test_a_joint_that_turns_is_compared_modulo_a_turn():
         q = following.motion(home).q
         following.report(np.array([q[robot.robot.joint_names.index(it)] + error for it in following.followers]), k + 1)
         following.measure(home, np.full(len(following.followers), np.nan), 10 + k)
+
+
+def test_a_position_of_which_no_angle_is_left_does_not_fit():
+    arm = Arm()
+    assert arm.states(40 * MS) == 0
+    arm.report(1e300, arm.stamp)
+    assert arm.states(40 * MS) == 10

@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from support.robots import mechanisms
-from support.robots.driven_mechanisms import closed, driven_robot, seen
+from support.robots.driven_mechanisms import closed, driven_robot, followed, seen
 from support.robots.mechanisms import actuated
 
 import numpy as np
@@ -294,3 +294,14 @@ def test_noise_of_encoders_at_500_hz_is_followed(name):
 @pytest.mark.parametrize('name', SWINGS)
 def test_ten_minutes_with_noise_of_encoders_are_followed(name):
     check_motion(name, 600.0)
+
+
+@pytest.mark.parametrize('rate', [60, 250, 1000])
+@pytest.mark.parametrize('off', [0.72, 0.75])
+def test_an_arm_that_stands_near_a_singular_position_goes_on(rate, off):
+    """However far joints that are in no loop can have gone since their position was read last."""
+    robot, along = closed('palletizer'), np.array([0.0, 1.0, 1.0, 0.0])
+    for _ in range(2):
+        robot.following.begin()
+        for k in range(100):
+            followed(robot, robot.following.home + off * along, 1.0 + k / rate)

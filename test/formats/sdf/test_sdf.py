@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from support.formats.sdf_texts import HELD, hinge, sdf, sdf_of
 from support.robots.differentiated_robots import error
 from support.robots.facade_robots import same_bits
-from support.robots.sdf_texts import HELD, hinge, sdf, sdf_of
 
 import numpy as np
 import pytest

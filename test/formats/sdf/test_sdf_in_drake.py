@@ -3,9 +3,9 @@
 import logging
 from pathlib import Path
 
+from support.formats.random_sdf import random_sdf
+from support.formats.sdf_texts import HELD, hinge, sdf
 from support.robots.differentiated_robots import error
-from support.robots.random_sdf import random_sdf
-from support.robots.sdf_texts import HELD, hinge, sdf
 
 import numpy as np
 import pytest

@@ -1,7 +1,7 @@
 """Joints of an SDF that close loops, and gearboxes."""
 
+from support.formats.sdf_texts import HELD, hinge, sdf, sdf_of
 from support.robots.cut_four_bar import PIN_OF_ROCKER, closed_at, cut_four_bar
-from support.robots.sdf_texts import HELD, hinge, sdf, sdf_of
 
 import numpy as np
 import pytest

@@ -2,9 +2,9 @@
 
 from itertools import pairwise
 
+from support.formats.random_sdf import random_sdf
+from support.formats.sdf_texts import HELD, hinge, sdf
 from support.robots import any_description
-from support.robots.random_sdf import random_sdf
-from support.robots.sdf_texts import HELD, hinge, sdf
 from support.unhurried import examples
 
 import pytest

@@ -17,6 +17,7 @@ from robot_dynamics_interfaces.srv import GetForwardDynamics, GetInverseDynamics
 from robot_dynamics_ros import Payload
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.executables.bringup import NODES
 from robot_dynamics_ros.nodes.lifecycle.configuration import redescribe
 from robot_dynamics_ros.nodes.tasks import controller_law
@@ -143,6 +144,12 @@ def test_a_joint_that_contradicts_the_loop_in_a_message_of_its_own_is_silence_wi
     assert "joint 'forearm joint' is at" in reason and 'by a message of its own' in reason
     assert given(NAMES, Y) == reason == given(['forearm joint'], [forearm + 0.01])
     assert given(NAMES, Y) == ''
+    for wrong, why in ((0, 'without a stamp'), (stamp + 10 * ros.SECOND, 'from the future'), (1, 'too old')):
+        message = serialize_message(state(['forearm joint'], [forearm + 0.2], wrong))
+        pipeline.on_state(message)
+        with pytest.raises(ArgumentError, match=f'joints that closed loops move are {why}'):
+            pipeline.sources._state.report(message, stamp)
+        assert given(NAMES, Y) == ''
 
 
 def test_a_singular_position_is_silence_with_the_name_of_a_loop(graph):
@@ -150,7 +157,7 @@ def test_a_singular_position_is_silence_with_the_name_of_a_loop(graph):
     graph.reactivate(NODE)
     graph.silence(
         NODE,
-        'the mechanism is at a singular position',
+        'at a singular position, or',
         lambda: graph.publish('joint_states', state(NAMES, flat, graph.now())),
     )
 
