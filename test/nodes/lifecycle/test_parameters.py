@@ -186,7 +186,9 @@ def test_the_result_of_setting_a_parameter_says_when_it_applies(nodes, name):
         result = node.set_parameters_atomically([value])
         assert result.successful, (parameter, result.reason)
         assert result.reason == f'{parameter} acts {WHEN.get(parameter, "at the next configure")}'
+    was = node.get_parameters(['gravity_limit', 'model'])
     both = node.set_parameters_atomically([Parameter('gravity_limit', value=12.0), Parameter('model', value='aubo_i5')])
+    node.set_parameters_atomically(was)
     assert both.reason == 'gravity_limit acts now; model acts at the next configure'
     refused = node.set_parameters_atomically([Parameter('model', value=3)])
     assert not refused.successful and 'acts' not in refused.reason
