@@ -19,6 +19,9 @@ SILENT = (
 count of torques says whether the node moves nothing."""
 DROPPED = 'trajectory dropped:', 'trajectory refused:'
 """In messages of a node that has ended a trajectory, or did not begin it, although it had taken it."""
+STILL = 0.75
+"""Time without a torque after which a node moves nothing, s: less than from one status to the next, but more than to
+one in between, as about another description."""
 PUBLISHERS = ' publishers of '
 """In the warning that several nodes publish a topic; the name of the topic follows."""
 
@@ -45,7 +48,10 @@ class NodeStatus:
         """Read a DiagnosticStatus; ``before`` is the status before it."""
         self.words, self.arrived = message.message, arrived
         self._fields = {it.key: it.value for it in message.values}
-        self._is_still = before is not None and self._grown(before) == 0
+        # a status just after an activation says nothing of torques since the one before
+        is_same = before is not None and before.activations == self.activations and self._grown(before) == 0
+        self._published: float = before._published if before and is_same else arrived  # torques until then at least
+        self._is_still = arrived - self._published > STILL
 
     @property
     def is_complete(self) -> bool:
@@ -54,7 +60,7 @@ class NodeStatus:
 
     @property
     def silence(self) -> str:
-        """Why the node moves nothing, by its words or as it published no torque since the status before; else ''."""
+        """Why the node moves nothing, by its words or as it published no torque for a second; else ''."""
         if self.words.startswith(SILENT):
             return self.words
         return f'no torque published for a second, and it says: {self.words}' if self._is_still else ''

@@ -5,6 +5,7 @@ import re
 from support.nodes.feedforward import CONTROLLER, ROBOT
 
 import pytest
+from lifecycle_msgs.msg import State
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
@@ -23,7 +24,7 @@ def test_another_description_is_noticed_and_loaded(graph, monkeypatch):
         CONTROLLER, '-r', '__ns:=/left', '-p', 'description_topic:=described', '-p', 'state_rate:=0.0'
     )
     graph.say_latched('left/described', String(data=TEXT))
-    graph.client.wait_until_active(f'left/{CONTROLLER}')
+    graph.until(lambda: graph.state_of(f'left/{CONTROLLER}') == State.PRIMARY_STATE_ACTIVE, 'an active node')
     with Arm('left', arguments=('-r', 'joint_states:=/elsewhere')) as arm:
         assert arm._session.link.node.resolve_topic_name('joint_states') == '/elsewhere'
         assert arm.robot.digest == DESCRIBED.digest != HEAVIER.digest

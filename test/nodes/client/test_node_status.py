@@ -28,14 +28,14 @@ FIELDS = {
 }
 
 
-def status(words='publishing', before=None, **fields):
+def status(words='publishing', before=None, after=0.0, **fields):
     values = FIELDS | {name.replace('_', ' '): value for name, value in fields.items()}
     message = DiagnosticStatus(message=words, values=[KeyValue(key=k, value=str(v)) for k, v in values.items()])
-    return NodeStatus(message, time.monotonic(), before)
+    return NodeStatus(message, (before.arrived if before else time.monotonic()) + after, before)
 
 
 def later(words='publishing', **fields):
-    return status(words, status(), **{'states_received': 1500, 'torques_published': 1500, **fields})
+    return status(words, status(), 1.0, **{'states_received': 1500, 'torques_published': 1500, **fields})
 
 
 def link(newest):
@@ -62,6 +62,17 @@ def test_a_node_that_publishes_no_torque_for_a_second_is_silent_whatever_it_says
     assert later('2 publishers of target_pose (/a, /b): the newest').silence == ''
     assert 'joint state rejected' in later('joint state rejected: too old', torques_published=1000).silence
     assert status('publishing').silence == ''  # the first one
+    assert later(torques_published=1000, activations=1).silence == ''  # activated since then
+
+
+def test_statuses_that_follow_each_other_closely_count_together():
+    newest, silent = status(), []
+    for _ in range(5):
+        newest = status('publishing', newest, 0.2)
+        silent.append(bool(newest.silence))
+    assert silent == [False, False, False, True, True]
+    newest = status('publishing', newest, 0.2, torques_published=1001)
+    assert not newest.silence and not status('publishing', newest, 0.2, torques_published=1001).silence
 
 
 def test_silence_that_lasts_is_an_error():
@@ -121,6 +132,7 @@ def motion_after(newest, before, stamp=0):
         (lambda: later('not active'), 'says: not active'),
         (lambda: later(model_digest='b'), 'another robot description'),
         (lambda: status(states_received=10), 'configured again'),
+        (lambda: later(activations=1), 'deactivated and activated again'),
     ],
 )
 def test_a_motion_ends_by_what_the_node_says(newest, words):

@@ -24,7 +24,8 @@ MOVES = 0.03
 
 
 def run(graph):
-    """Start arm and controller in one process."""
+    """Start arm and controller in one process, whose statuses come as seldom as the client expects."""
+    graph.processes.diagnostics_period = 1.0
     values = {'torque_controller': IMPEDANCE, 'simulated_arm': PLANT}
     given = [f'{node}:{name}:={value}' for node, table in values.items() for name, value in table.items()]
     graph.bring_up('simulated_arm', 'torque_controller', arguments=[word for it in given for word in ('-p', it)])
@@ -65,6 +66,8 @@ def moving(graph, function):
     with graph.record(JointState, 'joint_states', 10) as states:
         call = Call(function)
         call.start()
-        graph.until(lambda: states and np.abs(states[-1].velocity).max() > MOVES, 'a motion')
+        graph.until(lambda: call.error or (states and np.abs(states[-1].velocity).max() > MOVES), 'a motion')
+        if call.error:
+            call.result()
         yield call
     graph.until(lambda: not call.is_alive(), 'the end of the call')
