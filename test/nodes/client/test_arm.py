@@ -301,7 +301,8 @@ def test_a_motion_of_a_node_that_is_deactivated_ends_with_its_words(graph, arm):
 def test_a_motion_of_a_node_that_is_activated_again_has_ended(graph, arm):
     with moving(graph, lambda: arm.move_joints(other_turn(arm), duration=10.0)) as call:
         graph.reactivate('torque_controller')
-    with pytest.raises(EndedError, match=r'was deactivated and activated again|says: not active'):
+    # whichever the client sees first; the states of a busy machine pause meanwhile
+    with pytest.raises(EndedError, match=r'was deactivated and activated again|says: not active|no joint state for'):
         call.result()
 
 
