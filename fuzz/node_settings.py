@@ -15,7 +15,7 @@ OF_ROBOT = {
     **dict.fromkeys(('', 'sim', 'effort_controller', 'monitor_only'), ()),
     **dict.fromkeys(('franka', 'ur_direct_torque', 'kuka_fri'), ('gravity', 'friction')),
 }
-"""Terms that a robot compensates itself, by preset (doc/presets.md)."""
+"""Terms that a robot compensates itself, by preset (doc/concepts/presets.md)."""
 STIFFNESS = np.array([300.0, 400.0, 300.0, 60.0, 60.0, 60.0])
 DAMPING = np.array([30.0, 40.0, 30.0, 4.0, 4.0, 4.0])
 BANDWIDTH = 10.0

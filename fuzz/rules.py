@@ -1,4 +1,4 @@
-"""Rules that the outputs of the nodes must keep under any input; doc/safety.md and its neighbours describe them."""
+"""Rules that the outputs of the nodes must keep under any input; doc/concepts/safety.md and others describe them."""
 
 RULES = {
     'CALLBACK': 'no exception leaves a callback, none needs its last net, the internal error, and no transition fails',

@@ -1,6 +1,6 @@
 """Records an emulated AUBO-i5 through aubo_node, and plots measured torques beside those of feedforward_node.
 
-It is the recipe of doc/how_to/aubo_i5.md without an arm.
+It is the recipe of doc/how_to/arms/aubo_i5.md without an arm.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Status of a torque_controller on ``/diagnostics``; ``doc/diagnostics.md`` lists messages and fields."""
+"""Status of a torque_controller on ``/diagnostics``; ``doc/concepts/diagnostics.md`` lists messages and fields."""
 
 from enum import Enum
 from typing import NamedTuple

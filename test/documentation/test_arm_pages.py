@@ -27,7 +27,7 @@ from robot_dynamics_ros.nodes.executables.bringup import NODES
 
 pytestmark = pytest.mark.ros
 
-HOW_TO = Path(__file__).resolve().parents[2] / 'doc' / 'how_to'
+HOW_TO = Path(__file__).resolve().parents[2] / 'doc' / 'how_to' / 'arms'
 ORDER = ('dynamics_server', 'feedforward_node', 'torque_controller')
 """Of starts: the server first, as bringup does."""
 

@@ -11,7 +11,7 @@ import pytest
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.formats.library import named_urdf
 
-PAGE = Path(__file__).resolve().parents[2] / 'doc' / 'coming_from.md'
+PAGE = Path(__file__).resolve().parents[2] / 'doc' / 'first_steps' / 'coming_from.md'
 MJCF = """<mujoco><worldbody>
   <body name="upper" pos="0 0 0.5">
     <joint name="a" axis="0 1 0" stiffness="30" springref="20" damping="2" armature="0.1"/>

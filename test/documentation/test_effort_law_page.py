@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from robot_dynamics_ros import Payload, Robot
 from robot_dynamics_ros.tools import export_controller
 
-PAGE = ROOT / 'doc' / 'how_to' / 'export_c.md'
+PAGE = ROOT / 'doc' / 'how_to' / 'library' / 'export_c.md'
 SECTION = '## The law of the controllers without ROS'
 QUICKLY = ('-DCMAKE_BUILD_TYPE=Debug', '-DCMAKE_UNITY_BUILD=ON', '-DCMAKE_UNITY_BUILD_BATCH_SIZE=99')
 

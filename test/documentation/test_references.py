@@ -6,7 +6,7 @@ from support.project.project_files import INTERFACES, PACKAGE, ROOT
 
 import pytest
 
-PAGES = ('CONTRIBUTING.md', 'doc/architecture.md', 'doc/compiled_code.md')
+PAGES = ('CONTRIBUTING.md', 'doc/architecture.md', 'doc/concepts/compiled_code.md')
 OTHERS = {
     *('getMountingPose', 'getPayload', 'jtraj', 'maxInitialPeersRange', 'pyaubo_sdk'),
     *('__dict__', 'E_i', 'I_A_i', 'X_i', 'r_i'),

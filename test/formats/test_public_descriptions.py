@@ -120,6 +120,6 @@ def test_the_real_package_has_the_attributes_of_the_stand_in(tmp_path, monkeypat
 def test_the_page_names_descriptions_that_exist(monkeypatch):
     forget(monkeypatch)
     real = pytest.importorskip('robot_descriptions', reason='the Python package robot_descriptions is not installed')
-    page = (ROOT / 'doc' / 'public_descriptions.md').read_text(encoding='utf-8')
+    page = (ROOT / 'doc' / 'concepts' / 'public_descriptions.md').read_text(encoding='utf-8')
     named = re.findall(r'`(\w+_description)` \|', page)
     assert len(named) > 10 and set(named) <= set(real.DESCRIPTIONS)

@@ -1,6 +1,6 @@
 """Compensation policy: which torque terms a node adds, and which the robot compensates itself, by preset.
 
-Terms that the robot compensates, by its manufacturer's documentation (doc/presets.md has the table and the addresses):
+Terms that the robot compensates, by its manufacturer's documentation (table and addresses: doc/concepts/presets.md):
 
 franka            gravity, friction: libfranka takes joint torques "without gravity and friction" (franka::Torques)
 ur_direct_torque  gravity, friction: URScript direct_torque always adds gravity, and friction by default (script manual,

@@ -1,4 +1,4 @@
-"""Publisher of ``/diagnostics`` of a configured node; ``doc/diagnostics.md`` lists all fields."""
+"""Publisher of ``/diagnostics`` of a configured node; ``doc/concepts/diagnostics.md`` lists all fields."""
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 

@@ -11,7 +11,7 @@ from robot_dynamics_ros.errors import ArgumentError
 
 WITHOUT_GRAVITY = ('coriolis', 'inertia', 'friction')
 RIGID_WITHOUT_GRAVITY = ('coriolis', 'inertia')
-DOCUMENT = Path(__file__).resolve().parents[3] / 'doc' / 'presets.md'
+DOCUMENT = Path(__file__).resolve().parents[3] / 'doc' / 'concepts' / 'presets.md'
 
 
 @pytest.mark.parametrize(

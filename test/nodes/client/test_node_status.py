@@ -53,7 +53,7 @@ def link(newest):
 @pytest.mark.parametrize('words', SILENT)
 def test_words_that_mean_silence_are_those_of_the_page(words):
     assert later(f'{words} and why').silence == f'{words} and why'
-    page = (ros.TREE / 'doc' / 'diagnostics.md').read_text(encoding='utf-8')
+    page = (ros.TREE / 'doc' / 'concepts' / 'diagnostics.md').read_text(encoding='utf-8')
     assert f'`{words}' in page
 
 

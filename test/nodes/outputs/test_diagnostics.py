@@ -1,4 +1,4 @@
-"""The messages of the nodes on /diagnostics are those that doc/diagnostics.md lists."""
+"""The messages of the nodes on /diagnostics are those that doc/concepts/diagnostics.md lists."""
 
 import re
 import time
@@ -19,7 +19,7 @@ from robot_dynamics_ros.nodes.lifecycle.parameter_definitions import groups_by_n
 from robot_dynamics_ros.nodes.tasks import state_loop
 from robot_dynamics_ros.nodes.tasks.torque_pipeline import MOST_REASONS, NO_INPUT, Counts
 
-DOCUMENT = Path(__file__).parents[3].joinpath('doc', 'diagnostics.md').read_text(encoding='utf-8')
+DOCUMENT = Path(__file__).parents[3].joinpath('doc', 'concepts', 'diagnostics.md').read_text(encoding='utf-8')
 SOURCES = [
     path.read_text(encoding='utf-8')
     for folder in ('nodes', 'control', 'aubo')

@@ -1,7 +1,7 @@
 """An arm with motors of the MIT type as a graph: it sags, rises with the gravity torque, and a hand moves it.
 
-The parameters are those of doc/how_to/openarm.md. The motors execute four times what they are sent: this process stands
-between the node and them, and is the hand, too.
+The parameters are those of doc/how_to/arms/openarm.md. The motors execute four times what they are sent: this process
+stands between the node and them, and is the hand, too.
 """
 
 from support.nodes import graph as ros
@@ -19,7 +19,7 @@ from robot_dynamics_interfaces.msg import TorqueInfo
 from robot_dynamics_ros.tools.processes import ProcessError
 
 NODE, PLANT = 'gravity_compensation_node', 'simulated_arm'
-PAGE = ros.TREE / 'doc' / 'how_to' / 'openarm.md'
+PAGE = ros.TREE / 'doc' / 'how_to' / 'arms' / 'openarm.md'
 ROBOT = openarm_type.robot(openarm_type.HEAVIER)
 NAMES = list(ROBOT.joint_names)
 SCALE = 4.0

@@ -147,7 +147,7 @@ def test_gravity_torques_end_the_sag_as_far_as_the_masses_are_right():
 
 @pytest.mark.compiled
 def test_the_page_has_these_figures():
-    page = Path(__file__).parents[3].joinpath('doc', 'how_to', 'openarm.md').read_text(encoding='utf-8')
+    page = Path(__file__).parents[3].joinpath('doc', 'how_to', 'arms', 'openarm.md').read_text(encoding='utf-8')
     rows = re.findall(r'^\| (\d+) \|(.+)\|$', page, re.MULTILINE)
     told = np.array([[goal, *figures.split('|')] for goal, figures in rows], float).T
     simulated = sag(motors(REPORTED_STIFFNESS, REPORTED_DAMPING))[0]
