@@ -14,14 +14,14 @@ generate_parameter_library(feedforward_effort_controller_parameters
   src/feedforward_effort_controller_parameters.yaml)
 
 add_library(robot_dynamics_controllers SHARED
-  src/effort_cycle.cpp
+  src/core/effort_cycle.cpp
   src/effort_reports.cpp
   src/feedforward_effort_controller.cpp
   src/frame_commands.cpp
   src/payload_gravity_input.cpp
   src/ramp_service.cpp
   src/reference_input.cpp
-  src/reference_values.cpp
+  src/core/reference_values.cpp
 )
 target_compile_options(robot_dynamics_controllers PRIVATE -Wall -Wextra -Wpedantic)
 if(UNIX AND NOT APPLE)

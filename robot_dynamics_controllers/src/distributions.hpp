@@ -15,7 +15,7 @@
 #include "controller_interface/chainable_controller_interface.hpp"
 #include "hardware_interface/handle.hpp"
 #include "rclcpp/rclcpp.hpp"
-#include "reference_values.hpp"
+#include "core/reference_values.hpp"
 
 namespace robot_dynamics_controllers
 {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "diagnostic_msgs/msg/diagnostic_array.hpp"
-#include "effort_cycle.hpp"
+#include "core/effort_cycle.hpp"
 #include "frame_commands.hpp"
 #include "parameter_check.hpp"
 #include "payload_gravity_input.hpp"

@@ -8,7 +8,7 @@
 
 #include "clock_watch.hpp"
 #include "distributions.hpp"
-#include "effort_cycle.hpp"
+#include "core/effort_cycle.hpp"
 #include "effort_reports.hpp"
 #include "frame_commands.hpp"
 #include "payload_gravity_input.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rclcpp_lifecycle/lifecycle_node.hpp"
-#include "reference_values.hpp"
+#include "core/reference_values.hpp"
 #include "robot_dynamics_controllers/handover.hpp"
 #include "subscription.hpp"
 #include "trajectory_msgs/msg/joint_trajectory.hpp"

@@ -20,7 +20,7 @@
 #include <memory>
 #include <vector>
 
-#include "effort_cycle.hpp"
+#include "core/effort_cycle.hpp"
 
 namespace
 {

@@ -36,7 +36,7 @@ def has(package: str) -> bool:
 
 
 def code() -> str:
-    return '\n'.join(path.read_text(encoding='utf-8') for path in sorted(SOURCE.glob('*.cpp')))
+    return '\n'.join(path.read_text(encoding='utf-8') for path in sorted(SOURCE.rglob('*.cpp')))
 
 
 def test_parameters_that_nodes_have_too_are_the_same():
@@ -92,7 +92,7 @@ def test_the_least_version_of_the_parameter_library_is_that_of_the_package():
 
 
 def test_the_distribution_is_seen_in_one_header_only():
-    for path in sorted(SOURCE.glob('*')):
+    for path in filter(Path.is_file, sorted(SOURCE.rglob('*'))):
         if path.name != 'distributions.hpp':
             assert not re.search(
                 r'get_optional|get_value\(|#if |is_void_v|_list\(', path.read_text(encoding='utf-8')

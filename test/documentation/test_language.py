@@ -79,7 +79,7 @@ INSTEAD = {
 TEXTS = [
     *(ROOT / 'robot_dynamics_ros').rglob('*.py'),
     *(ROOT / 'robot_dynamics_ros').rglob('*.c'),
-    *(ROOT / 'robot_dynamics_controllers' / 'src').glob('*.cpp'),
+    *(ROOT / 'robot_dynamics_controllers' / 'src').rglob('*.cpp'),
     *(ROOT / 'fuzz').rglob('*.py'),
     *(ROOT / 'doc').rglob('*.md'),
     *(path for folder in ('config', 'examples', 'launch') for path in (ROOT / folder).rglob('*.*') if path.is_file()),

@@ -147,7 +147,7 @@ def check_exported_launch(file: str, arguments: list[str]) -> None:
 def of_controller(created_by: str) -> set[str]:
     """Return private names of the controller for ros2_control that a function is called with."""
     folder = ROOT / 'robot_dynamics_controllers' / 'src'
-    texts = [path.read_text(encoding='utf-8') for path in folder.glob('*.cpp')]
+    texts = [path.read_text(encoding='utf-8') for path in folder.rglob('*.cpp')]
     found = [re.findall(created_by + r'(?:<\w+>)?\(\s*(?:node, )?"~/(\w+)"', text) for text in texts]
     return {f'/{CONTROLLER}/{name}' for names in found for name in names}
 
