@@ -63,8 +63,9 @@ class Value(_OfQuantity):
     def backward(ctx, gradient):
         """Return the gradients by the vectors."""
         derivatives = Derivatives.apply(ctx.quantity, *ctx.saved_tensors)
-        by_entries = gradient.reshape(*derivatives.shape[:-3], derivatives.shape[-2])
-        return None, *torch.einsum('...ksn,...s->...kn', derivatives, by_entries).unbind(-2)
+        # a row times each matrix: einsum would copy the derivatives
+        by_entries = gradient.reshape(*derivatives.shape[:-3], 1, 1, derivatives.shape[-2])
+        return None, *(by_entries @ derivatives).squeeze(-2).unbind(-2)
 
     @staticmethod
     def jvp(ctx, _, *tangents):

@@ -1,5 +1,6 @@
 """Functions of PyTorch: values and derivatives of robots, one state or batches, and what is refused."""
 
+import math
 import sys
 
 from support.robots.differentiated_robots import (
@@ -50,6 +51,15 @@ def test_derivatives_are_those_of_differences(name, quantity):
     frame = [robot.frame_names[-1]] if quantity == 'link_pose' else []
     states = tensors(vectors(robot, quantity, (2,)))
     assert torch.autograd.gradcheck(robot.torch(quantity, *frame), states, check_forward_ad=True, rtol=1e-5)
+
+
+def test_backward_does_not_copy_the_derivatives():
+    robot = robot_named('aubo_i5')
+    result = robot.torch('inverse_dynamics')(*torch.ones(3, 100, 6, dtype=torch.float64, requires_grad=True).unbind())
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True) as executed:
+        result.sum().backward()
+    copies = [math.prod(event.input_shapes[0]) for event in executed.events() if event.name == 'aten::copy_']
+    assert max(copies, default=0) < 100 * 3 * 6 * 6
 
 
 @of_all_robots
