@@ -28,6 +28,7 @@ SCRIPTS = (
     'casadi_c',
     'casadi_instructions',
     'jax_batches',
+    'torch_batches',
     'exported_c',
     'controller_updates',
     'small_batches',
