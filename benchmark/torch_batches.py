@@ -11,6 +11,7 @@ those by velocities, and accelerations or torques, ours are by positions, too. T
 on both sides.
 """
 
+import os
 import tempfile
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from robot_dynamics_ros import Robot
 
 PROGRAMS = ('inverse_dynamics', 'forward_dynamics', 'mass_matrix')
 COUNT, NEIGHBOURS = 4096, (1, 64, 1024, 65_536)
-"""States of a batch, and of other batches of the first arm."""
+"""States of a batch, and of other batches of the first arm with one thread."""
 THREADS = (1, 2)
 AT_MOST = 0.5
 """Time, as a part of bard's."""
@@ -110,6 +111,8 @@ def compare(robot: Robot, count: int, threads: int, forms: dict[str, bool]) -> N
 
 
 def main():
+    # read when PyTorch is imported; on a shared machine, threads that spin delay the one that they wait for
+    os.environ.setdefault('OMP_WAIT_POLICY', 'passive')
     print(heading())
     try:
         import torch
@@ -127,6 +130,8 @@ def main():
         for threads in THREADS:
             torch.set_num_threads(threads)
             compare(arm.compiled(threads=threads), COUNT, threads, forms)
+    threads = THREADS[0]
+    torch.set_num_threads(threads)
     first = next(iter(arms().values())).compiled(threads=threads)
     for count in NEIGHBOURS:
         compare(first, count, threads, {form: compiled for form, compiled in forms.items() if not compiled})
