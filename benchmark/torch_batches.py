@@ -1,10 +1,11 @@
 """How long do a batch and its gradient take in PyTorch, against bard?
 
-Arms of 6 and 7 joints without rotors, in double precision, and the same number of threads on both sides; the minimum of
-several rounds. bard is in no package index: the results are those of its public repository
-(https://github.com/YueWang996/bard-pytorch-dynamics), commit fd70dc4c. A call of it includes ``update_kinematics``. It
-is measured as it is and with ``enable_compilation``, as its quick start advises, which compiles its kinematics; that
-takes minutes, and is left out for gradients, which gain nothing by it, and for other batches than the first.
+Arms of 6 and 7 joints without rotors and with code of their own (``compiled``), in double precision, and the same
+number of threads on both sides; the minimum of several rounds. bard is in no package index: it is installed from its
+public repository (https://github.com/YueWang996/bard-pytorch-dynamics, commit fd70dc4c, version 0.4.3, for the results
+here). A call of it includes ``update_kinematics``. It is measured as it is and with ``enable_compilation``, as its
+quick start advises, which compiles its kinematics; the first call then takes up to minutes, and so gradients, which
+gain little by it, and other batches are measured as it is.
 
 A gradient is that of the sum of squares. bard has none of torques and accelerations by positions: its gradients are
 those by velocities, and accelerations or torques, ours are by positions, too. That of the mass matrix is by positions
