@@ -1,7 +1,8 @@
 """Positions of joints without a motor in messages of their own, compared with where the loops of a mechanism close.
 
 Such a message comes between two states of the actuated joints, and its driver may stamp it late. So it fits where the
-loops were closed in the ``WINDOW_NS`` before its stamp, in whichever state: no motion of the arm is a fault.
+loops were closed in the ``WINDOW_NS`` before its stamp, in whichever state: no motion of the arm is a fault. One that
+is newer than the states waits for them; of those that come meanwhile, the last one waits behind it.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.jit.compiled import compiled
-from robot_dynamics_ros.jit.kinds import Integers, Matrix, Vector
+from robot_dynamics_ros.jit.kinds import IntegerMatrix, Integers, Matrix, Vector
 from robot_dynamics_ros.kernels.choices import select
 
 WINDOW_NS = 100_000_000
@@ -24,14 +25,15 @@ OFF, OLD = 1, 2
 @compiled(given='q stamp')
 def _compare(
     coordinates: Integers, turn: Vector, tolerance: float,
-    lower: Matrix, upper: Matrix, begun: Integers, position: Vector, heard: Integers, wrong: Integers,
+    lower: Matrix, upper: Matrix, begun: Integers,
+    position: Matrix, heard: IntegerMatrix, compared: Vector, wrong: Integers,
     q: Vector, stamp: int,
 ) -> int:  # fmt: skip
     """Return the first follower whose last report is off, -1 for none; q (nq) are the positions at ``stamp`` (ns).
 
     Rows of lower and upper (2, m) are the range of its positions in this and the last window, which begin at the stamps
-    ``begun`` (2, 0: not yet). A report (``position`` and stamp ``heard``, m; 0: none that is new) waits for a state
-    that is not older, and sets ``wrong`` (m): 0, ``OFF`` or ``OLD``.
+    ``begun`` (2, 0: not yet). Two reports (``position`` and stamps ``heard``, 2 x m; 0: none) wait for a state that is
+    not older. The one that is ``compared`` (m) sets ``wrong`` (m): 0, ``OFF`` or ``OLD``.
     """
     if begun[0] == 0 or stamp < begun[0] or stamp - begun[0] > WINDOW_NS:
         follows = begun[0] != 0 and begun[0] <= stamp <= begun[0] + 2 * WINDOW_NS
@@ -46,16 +48,19 @@ def _compare(
     for k in range(coordinates.shape[0]):
         x = q[coordinates[k]]
         lower[0, k], upper[0, k] = min(lower[0, k], x), max(upper[0, k], x)
-        if heard[k] != 0 and heard[k] <= stamp:
-            if heard[k] >= begun[1] - WINDOW_NS:
-                lowest, highest = min(lower[0, k], lower[1, k]), max(upper[0, k], upper[1, k])
-                apart = position[k] - 0.5 * (lowest + highest)
+        lowest, highest = min(lower[0, k], lower[1, k]), max(upper[0, k], upper[1, k])
+        for _ in range(2):
+            if heard[0, k] == 0 or heard[0, k] > stamp:
+                continue
+            if heard[0, k] >= begun[1] - WINDOW_NS:
+                compared[k] = position[0, k]
+                apart = compared[k] - 0.5 * (lowest + highest)
                 apart -= turn[k] * np.floor(apart / select(turn[k] > 0.0, turn[k], 1.0) + 0.5)
-                is_off = not (abs(apart) - 0.5 * (highest - lowest) <= tolerance and abs(position[k]) < MOST)
+                is_off = not (abs(apart) - 0.5 * (highest - lowest) <= tolerance and abs(compared[k]) < MOST)
                 wrong[k] = OFF if is_off else 0
             elif wrong[k] == 0:
                 wrong[k] = OLD
-            heard[k] = 0
+            position[0, k], heard[0, k], heard[1, k] = position[1, k], heard[1, k], 0
         if wrong[k] == OFF and off < 0:
             off = k
     return off
@@ -73,16 +78,27 @@ class FollowerReports:
         A turn of those that turn, rad, else 0.
     tolerance : float
         rad, m
+
+    Attributes
+    ----------
+    position : ndarray, (m,)
+        Those that were compared last, rad or m.
     """
 
     def __init__(self, followers: Sequence[str], coordinates: np.ndarray, turn: np.ndarray, tolerance: float, nq: int):
         self._followers, size = tuple(followers), len(followers)
         self.position: np.ndarray = np.zeros(size)
-        self._heard, self._wrong = np.zeros((2, size), np.int64)
+        self._waiting, self._heard = np.zeros((2, size)), np.zeros((2, size), np.int64)
+        self._wrong = np.zeros(size, np.int64)
         self._begun, ranges = np.zeros(2, np.int64), np.zeros((2, 2, size))
         numbers = coordinates.astype(np.int64), turn, tolerance, *ranges, self._begun
-        parts = self.position, self._heard, self._wrong
+        parts = self._waiting, self._heard, self.position, self._wrong
         self._compare = bound(_compare, *numbers, *parts, then=(np.zeros(nq), 0))
+
+    @property
+    def are_off(self) -> bool:
+        """Whether the last report of some follower does not fit."""
+        return bool((self._wrong == OFF).any())
 
     def begin(self) -> None:
         """Begin as at an activation: earlier reports and states do not count."""
@@ -91,14 +107,18 @@ class FollowerReports:
         self._wrong.fill(0)
 
     def continue_from(self, before: 'FollowerReports') -> None:
-        """Count the reports of ``before``, of another description, where the followers are the same."""
-        if before._followers == self._followers:
-            self.position[:], self._heard[:], self._wrong[:] = before.position, before._heard, before._wrong
+        """Count the reports of ``before``, of another description, for followers of both."""
+        for k, name in enumerate(self._followers):
+            if name in before._followers:
+                of = before._followers.index(name)
+                self.position[k], self._wrong[k] = before.position[of], before._wrong[of]
+                self._waiting[:, k], self._heard[:, k] = before._waiting[:, of], before._heard[:, of]
 
     def add(self, positions: np.ndarray, stamp: int) -> None:
         """Compare ``positions`` (m, rad or m; NaN: none) of the time ``stamp`` (ns) with the next states."""
         known = positions == positions
-        self.position[known], self._heard[known] = positions[known], stamp
+        places = (self._heard[0, known] != 0).astype(np.intp), np.flatnonzero(known)
+        self._waiting[places], self._heard[places] = positions[known], stamp
 
     def warnings(self) -> list[str]:
         """Return whose reports are too old to be compared."""

@@ -5,7 +5,7 @@ from support.robots.driven_mechanisms import closed
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.arm.follower_reports import WINDOW_NS
+from robot_dynamics_ros.control.arm.follower_reports import WINDOW_NS, FollowerReports
 from robot_dynamics_ros.errors import LoopError
 
 MS = 1_000_000
@@ -75,6 +75,17 @@ def test_one_that_is_newer_than_the_states_waits_for_them():
     assert arm.states(36 * MS) == 0 and arm.states(40 * MS) == 10
 
 
+@pytest.mark.parametrize('ahead, times', [(1, 1), (3, 2), (40, 1), (900, 1)])
+def test_wrong_ones_that_are_always_newer_than_the_states_are_compared(ahead, times):
+    """As where states are late by a period of the reports: each of them comes before the last one was compared."""
+    arm, refused = Arm(), 0
+    for _ in range(500):
+        for _ in range(times):
+            arm.report(arm.forearm(START) + 0.2, arm.stamp + ahead * MS)
+        refused += arm.states(4 * MS)
+    assert refused >= 500 - ahead // 4 - 2
+
+
 def test_one_that_is_too_old_is_a_warning():
     arm = Arm()
     arm.report(arm.forearm(START), arm.stamp)
@@ -104,6 +115,18 @@ def test_an_activation_begins_anew_and_another_description_does_not():
     assert other.states(40 * MS) == 10
     arm.following.begin()
     assert arm.states(40 * MS) == 0
+
+
+def test_another_description_goes_on_for_the_joints_that_are_in_both():
+    followers = 'forearm', 'wrist', 'triangle'
+    before = FollowerReports(followers, np.arange(3), np.zeros(3), 0.05, 3)
+    after = FollowerReports(followers[:0:-1], np.arange(2), np.zeros(2), 0.05, 2)
+    before.add(np.array([np.nan, 0.3, np.nan]), 5)
+    assert before.off(np.zeros(3), 10) == 1
+    after.continue_from(before)
+    assert after.off(np.zeros(2), 20) == followers[:0:-1].index('wrist')
+    after.add(np.array([0.0, 0.0]), 25)
+    assert after.off(np.zeros(2), 30) == -1
 
 
 def test_a_joint_that_turns_is_compared_modulo_a_turn():
