@@ -194,6 +194,8 @@ class StateInput(MeasuredState):
         self._locked_positions = self._input.optional_positions[len(followers) :]
         following = driven.following if driven else None
         self._mechanism = following if isinstance(following, ClosedMechanism) else None
+        self._loops_before: ClosedMechanism | None = None  # of the last description with loops, where this has none
+        self._keeps_them = False  # until ``begin`` or a state
         joints = MeasuredJoints(driven, follower_limits) if driven else None
         self.measured = joints if joints and joints.names else None
         self._reports = StateGate(REPORT_LIMIT)  # of joints that are measured
@@ -205,8 +207,10 @@ class StateInput(MeasuredState):
         """Begin as at an activation: no torque depends on the positions of other joints yet."""
         if self.measured:
             self.measured.begin()
-        if self._driven:
-            self._driven.following.begin()
+        if self._mechanism:
+            self._mechanism.begin()
+        self._loops_before = self._loops_before if self._keeps_them else None
+        self._keeps_them = False
 
     def continue_from(self, before: 'StateInput') -> None:
         """Keep where the joints of another description of the arm are measured, and move on from there."""
@@ -214,8 +218,11 @@ class StateInput(MeasuredState):
             self.measured.continue_from(before.measured)
         elif self.measured and before.stamp:
             self.measured.go_on(before.stamp)
-        if self._driven and before._driven:
-            self._driven.following.continue_from(before._driven.following)
+        if self._mechanism is None:
+            self._loops_before = before._mechanism or before._loops_before
+            self._keeps_them = True
+        elif loops_before := before._mechanism or before._loops_before:
+            self._mechanism.continue_from(loops_before)
 
     def clock_set_back(self, pause: float) -> None:
         """Accept reports of measured joints, and states of the arm, with earlier stamps; the last came ``pause`` s ago.
@@ -224,8 +231,8 @@ class StateInput(MeasuredState):
         """
         if self.measured:
             self.measured.clock_set_back()
-        if self._driven:
-            self._driven.following.clock_set_back(pause)
+        if self._mechanism:
+            self._mechanism.clock_set_back(pause)
 
     def read(self, data: bytes) -> int:
         """Write ``q``, ``qd`` (NaN unless all velocities are finite), ``has_velocity`` and ``stamp``; return the stamp.
@@ -258,6 +265,7 @@ class StateInput(MeasuredState):
 
         Raises LoopError or SingularError where closed loops do not fit the state.
         """
+        self._keeps_them = False
         if self.measured:
             self.reported = self.measured.report(self._followers, self.stamp, False)
         if self._driven:

@@ -13,9 +13,9 @@ import numpy as np
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.closing_way import NEAREST, follower_off
 from robot_dynamics_ros.control.arm.follower_reports import FollowerReports
-from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion
+from robot_dynamics_ros.control.arm.following_joints import Motion
 from robot_dynamics_ros.control.arm.joint_jumps import JointJumps
-from robot_dynamics_ros.control.arm.loop_check import joints_between
+from robot_dynamics_ros.control.arm.loop_check import telling_joints
 from robot_dynamics_ros.control.arm.loop_solutions import LoopSolutions, Solution
 from robot_dynamics_ros.control.arm.mechanism_states import MechanismStates
 from robot_dynamics_ros.control.joints.continuous_joints import TURN
@@ -53,8 +53,6 @@ class ClosedMechanism(LoopSolutions):
             [next(k for k in range(robot.nq) if model.joint_of_coordinate(k) == name) for name in passive], np.intp
         )
         kinds = dict(zip(model.joint_names, model.joint_kinds, strict=True))
-        between = (joints_between(robot, str(it.link_a), str(it.link_b)) for it in model.loops.closures)
-        self._followers_of_loops = [{k for k, name in enumerate(passive) if name in joints} for joints in between]
         self._follower_turn = np.array([TURN if kinds[name] == 'revolute' else 0.0 for name in passive])
         self.alone = np.ones(m, bool)
         self.constant_G = np.zeros((robot.nv, m))
@@ -66,6 +64,8 @@ class ClosedMechanism(LoopSolutions):
         of = self.arithmetic
         self._states = MechanismStates(self, JointJumps(of.turn, of.jump_unit, of.fastest))
         self.home = self.at_home.y
+        telling = telling_joints(self.mechanism, self.at_home.q, passive)
+        self._telling = [{passive.index(name) for name in names} for names in telling]
 
     def motion(self, y, yd=None, ydd=None) -> Motion:
         """Return the motion of all joints at y (..., m); LoopError or SingularError names a loop that does not close.
@@ -108,15 +108,14 @@ class ClosedMechanism(LoopSolutions):
         self._states.clock_set_back(pause)
         self._reports.begin()
 
-    def continue_from(self, before: FollowingJoints) -> None:
+    def continue_from(self, before: 'ClosedMechanism') -> None:
         """Go on from where ``before``, the same arm under another description, was measured last.
 
-        The assembly mode is that of the own description, if the arm is there within reach.
+        Where ``begin`` follows, since other joints are actuated, what ``before`` refuses stays refused until the next
+        activation. The assembly mode is that of the own description, if the arm is there within reach.
         """
-        if not isinstance(before, ClosedMechanism):
-            return
+        self._states.take_over(before._states, before._reports.are_off)
         if before.joint_names != self.joint_names:
-            self._states.take_over(before._states)
             return
         self._states.continue_from(before._states)
         self._reports.continue_from(before._reports)
@@ -164,8 +163,10 @@ class ClosedMechanism(LoopSolutions):
         for k, position in measured:
             if limits is not None and (fault := limits.fault(k, position)):
                 raise ArgumentError(fault)
+        # nearer to a singular position, positions of both assembly modes are within the tolerance
         measures = {k for k, _ in measured}
-        self._states.accept(found, all(not measures.isdisjoint(it) for it in self._followers_of_loops))
+        is_told = found.distance > 2.0 * self._tolerance and not any(measures.isdisjoint(it) for it in self._telling)
+        self._states.accept(found, is_told)
         self.measured = found
 
     def moving(self, found: Sequence[Solution], shape: tuple[int, ...], yd=None, ydd=None) -> Motion:

@@ -48,8 +48,12 @@ class MechanismStates:
 
     def clock_set_back(self, pause: float) -> None:
         """Judge the next state as one that comes ``pause`` s after the last; infinite: that is not known."""
-        self._jumps.clock_set_back(0.0 if math.isinf(pause) else pause)
-        if self._accepted and math.isinf(pause):
+        if math.isfinite(pause):
+            self._jumps.clock_set_back(pause)
+            return
+        # meanwhile the arm may have moved anywhere
+        self._jumps.reset()
+        if self._accepted:
             self._away = 'while the clock was set back'
 
     def continue_from(self, before: 'MechanismStates') -> None:
@@ -57,12 +61,14 @@ class MechanismStates:
         self._jumps.continue_from(before._jumps)
         self._accepted, self._away, self._passed = before._accepted, before._away, before._passed
         self._before = before._before
-        # of descriptions that come before a state does
-        self._taken_over = before._passed or before._taken_over
 
-    def take_over(self, before: 'MechanismStates') -> None:
-        """Accept no state until an activation, if ``before``, of other joints, was in doubt where the arm is."""
-        if before._passed or before._jumps.doubtful or before._away:
+    def take_over(self, before: 'MechanismStates', is_off: bool) -> None:
+        """Accept no state until an activation, if ``begin`` comes next, where ``before`` does not, or a report is off.
+
+        Descriptions may come one after the other before a state does.
+        """
+        self._taken_over = before._passed or before._taken_over
+        if self._taken_over is None and (before._jumps.doubtful or before._away or is_off):
             self._taken_over = SingularError(
                 f'{self._mechanism.mechanism.name}: this description came while the one before was in doubt where the '
                 f'mechanism is: {AGAIN}'
@@ -79,10 +85,13 @@ class MechanismStates:
         began_with_zeros, jumped = not self._accepted and jumps.are_zeros, -1
         if jumps.begun:
             jumped = jumps.jumped(y, stamp)
-        if not jumps.begun or (jumped >= 0 and began_with_zeros):
+        if jumped >= 0 and began_with_zeros:
+            jumps.reset()
+            self._passed, self._away, jumped = self._at_first, '', -1
+        if not jumps.begun:
             # nothing says where the arm is but this state
             jumps.begin(y, stamp)
-            self._passed, self._before, self._away, jumped = self._at_first, None, '', -1
+            self._before = None
         if self._passed:
             raise self._passed.with_traceback(None)  # or it would grow with each state
         place = y if jumped < 0 else jumps.expected
@@ -132,12 +141,12 @@ class MechanismStates:
                 return True
         return False
 
-    def accept(self, found: Solution, fits: bool) -> None:
-        """Accept the state at ``found``; ``fits``: another joint of each loop is measured, and fits.
+    def accept(self, found: Solution, is_told: bool) -> None:
+        """Accept the state at ``found``; ``is_told``: by all joints of the loops, which are measured, and fit.
 
         SingularError where the mechanism can have changed its assembly mode between the states before.
         """
-        if self._away and not fits:
+        if self._away and not is_told:
             self._passed = SingularError(
                 f'{self._mechanism.name_of(found.nearest)}: the mechanism can have been at a singular position '
                 f'{self._away}: {AGAIN}'

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion
+from robot_dynamics_ros.control.arm.following_joints import Motion
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
@@ -104,15 +104,6 @@ class MimicJoints:
     def spring_torque(self, motion: Motion) -> np.ndarray | None:
         """Return the torques (..., n; N m, N) of springs of joints, None where there are none."""
         return self._robot.spring_torque(motion.q, self._at_rest) if self.has_springs else None
-
-    def begin(self) -> None:
-        """Begin anew: no position depends on the one before."""
-
-    def clock_set_back(self, pause: float) -> None:
-        """Measure the next state as any other."""
-
-    def continue_from(self, before: FollowingJoints) -> None:
-        """Go on from ``before``, the same arm under another description: likewise."""
 
     def measure(self, y, positions, stamp: int, limits: PositionLimits | None = None) -> None:
         """Use measured positions of the followers (rad, m) at those of the driven joints y (m); NaN: as they mimic.

@@ -128,6 +128,21 @@ def test_after_a_clock_that_is_set_back_other_joints_or_an_activation_say_the_as
         seen(robot, home + np.radians(5.0), 0.2)
 
 
+def test_after_a_clock_that_is_set_back_the_arm_may_be_elsewhere():
+    """As where a simulation begins again: then nothing is known of the time, nor of the way."""
+    robot = closed('four-bar, revolute')
+    home, there = robot.following.home, robot.following.home + 0.3
+    rocker = robot.positions(there)[2]
+    for k in range(5):
+        seen(robot, home, 1.0 + 0.002 * k)
+    robot.following.clock_set_back(np.inf)
+    seen(robot, there, 0.1, rocker=rocker)
+    np.testing.assert_array_equal(robot.following.measured.y, there)
+    robot.following.clock_set_back(np.inf)
+    with pytest.raises(SingularError, match=r'while the clock was set back.*activate again'):
+        seen(robot, home, 0.05)
+
+
 def test_states_lost_near_a_singular_position_need_an_activation():
     """The rocker of the parallelogram may flip at 0, and the crank is back in less than 0.2 s."""
     for near, lost, passed in ((0.06, 0.2, True), (0.06, 0.004, False), (0.7, 0.1, False)):
@@ -182,6 +197,61 @@ def test_after_a_pause_a_joint_of_each_loop_has_to_fit():
     robot.following.begin()
     seen(robot, home, 2.002)
     seen(robot, home, 4.0, **loops)
+
+
+def test_a_joint_that_other_loops_place_does_not_tell_the_assembly_mode_of_a_loop():
+    """Forearm and triangle are where the first two loops put them, in both modes of the fore ties."""
+    robot = closed('palletizer')
+    home = robot.following.home
+    q = dict(zip(robot.robot.joint_names, robot.positions(home), strict=True))
+    shared = {'triangle': q['triangle joint'], 'forearm': q['forearm joint']}
+    seen(robot, home, 0.0, **shared)
+    with pytest.raises(SingularError, match='can have been at a singular position in 2 s'):
+        seen(robot, home, 2.0, **shared)
+    robot.following.begin()
+    seen(robot, home, 2.002)
+    seen(robot, home, 4.0, **shared, fore_tie=q['fore tie joint'])
+
+
+@pytest.mark.parametrize('name', ['delta', 'delta of parallelograms', 'Stewart platform'])
+def test_loops_that_close_only_together_are_told_by_all_of_their_joints(name):
+    robot = closed(name)
+    home, following = robot.following.home, robot.following
+    coordinates = [robot.robot.model.joint_of_coordinate(k) for k in range(robot.robot.nq)]
+    q = following.motion(home).q
+    positions = np.array([q[coordinates.index(it)] for it in following.followers])
+    for k in range(len(positions)):
+        following.begin()
+        following.measure(home, np.full(len(positions), np.nan), 0)
+        but_one = positions.copy()
+        but_one[k] = np.nan
+        with pytest.raises(SingularError, match='activate again'):
+            following.measure(home, but_one, 10**10)
+    following.begin()
+    following.measure(home, np.full(len(positions), np.nan), 0)
+    following.measure(home, positions, 10**10)
+
+
+@pytest.mark.parametrize('lever, told', [(0.9, True), (1.15, False)])
+def test_near_a_singular_position_joints_fit_in_both_assembly_modes(lever, told):
+    """The fore tie differs by 0.046 rad there, less than loop_tolerance."""
+    robot = closed('palletizer')
+    y, count = robot.following.home.copy(), 500
+    for k, angle in enumerate(np.linspace(y[2], lever, count)):
+        y[2] = angle
+        seen(robot, y, 0.01 * k)
+    for k in range(20):
+        seen(robot, y, 0.01 * (count + k))
+    q = dict(zip(robot.robot.joint_names, robot.positions(y), strict=True))
+    positions = {name.removesuffix(' joint').replace(' ', '_'): q[name] for name in robot.followers}
+    said = ''
+    for k in range(3):  # the first one after the pause has to be confirmed
+        try:
+            seen(robot, y, 0.01 * count + 2.5 + 0.01 * k, **positions)
+            said = ''
+        except (LoopError, SingularError) as error:
+            said = str(error)
+    assert said == '' if told else 'activate again' in said
 
 
 def test_measured_joints_that_fit_are_compared_and_others_refused_with_the_loop():

@@ -196,6 +196,46 @@ def test_one_activation_is_enough_after_a_singular_position_and_another_descript
     assert given(0.3) == ''
 
 
+@pytest.mark.parametrize('fault', ['jump', 'singular position', 'message of its own'])
+@pytest.mark.parametrize('locked', [True, False])
+def test_a_description_without_loops_in_between_releases_nothing(make, path, tmp_path, monkeypatch, fault, locked):
+    """Whether its joints have the same names or not."""
+    followers = [name for name in ROBOT.joint_names if name not in NAMES]
+    tree = ROBOT.with_loops([])
+    tree = tree.with_locked_joints(dict.fromkeys(followers, 0.0)) if locked else tree
+    file = tmp_path / 'tree.yaml'
+    file.write_text(tree.to_yaml(), encoding='utf-8')
+    node, stamp = make(NODE, age_limit=ros.DAY), 0
+
+    def given(y, **others: float) -> str:
+        nonlocal stamp
+        stamp = max(stamp + 2_000_000, node.get_clock().now().nanoseconds)
+        names, values = list(others) or list(node.robot.joint_names), list(others.values())
+        if not values:
+            values = list(y if names == NAMES else ARM.positions(y))
+        pipeline = node.task.pipeline
+        pipeline.on_state(serialize_message(state(names, values, stamp)))
+        return pipeline.silence
+
+    y, aside = Y.copy(), np.zeros(4)
+    assert [given(y) for _ in range(5)][-1] == ''
+    if fault == 'jump':
+        aside[1] = 0.1
+    elif fault == 'singular position':
+        for lever in (*np.linspace(y[2], 1.25, 300), *np.linspace(1.25, y[2], 300)):
+            given([*y[:2], lever, y[3]])
+    else:
+        given(y, **{'forearm joint': PASSIVE['forearm joint'] + 0.3})
+    assert all(given(y + aside) for _ in range(5))
+    for description in (str(file), path):
+        monkeypatch.setattr(node.description, 'source', lambda it=description: it)
+        assert redescribe(node) == ''
+        assert all((given(y + aside) == '') == (description != path) for _ in range(10))
+    node.trigger_deactivate()
+    node.trigger_activate()
+    assert [given(y + aside) for _ in range(5)][-1] == ''
+
+
 def test_services_speak_of_actuated_joints(graph):
     request = {'positions': Y.tolist(), 'velocities': [0.1, -0.2, 0.3, 0.4]}
     matrix = graph.client.call(GetMassMatrix, f'{SERVER}/get_mass_matrix', GetMassMatrix.Request(positions=Y.tolist()))
