@@ -199,6 +199,14 @@ def test_masses_are_inside_of_the_shapes(com, inertia, message):
     assert [message in it.message and it.where == "link 'arm'" for it in found] == ([True] if message else [])
 
 
+@pytest.mark.parametrize(('density', 'found'), [(3500.0, 0), (6000.0, 1)])
+def test_a_link_as_heavy_as_solid_steel_is_found(density, found):
+    mass = density * BOX.edges.prod()
+    messages = [it.message for it in check_box('arm', Inertial(mass, np.zeros(3), 0.5 * mass * SOLID), BOX)]
+    text = 'its mass of 48 kg is 6000 kg/m^3 in the box of its shapes, 0.2 x 0.1 x 0.4 m: as much as solid steel'
+    assert [it.startswith(text) for it in messages] == [True] * found
+
+
 PIN = {
     'name': 'pin',
     'link_a': 'coupler_link',

@@ -19,6 +19,8 @@ MARGIN = 0.1
 """Of the box's edges: shapes are simplified."""
 LEAST = 0.02
 """Of the second moments of a solid box: less, and the unit may be wrong."""
+DENSEST = 4000.0
+"""kg/m^3 in the box: links of public arms have 200 to 2500, motors up to 3500, links of solid steel 4500 to 6000."""
 SMALLEST_EDGE = 1e-3
 """m; a plane or a line says nothing."""
 
@@ -70,6 +72,13 @@ def check_box(link: str, inertial: Inertial, box: LinkBox) -> Iterator[Finding]:
     outside = np.maximum(box.lower - com, com - box.upper)
     if (outside > MARGIN * edges.max()).any():
         message = f'its centre of mass is {outside.max():.3g} m outside of the box of its shapes, {shown} m'
+        yield Finding('warning', where, message)
+    density = mass / edges.prod()
+    if density > DENSEST:
+        message = (
+            f'its mass of {mass:.3g} kg is {density:.0f} kg/m^3 in the box of its shapes, {shown} m: as much as solid '
+            'steel; was the material right in the CAD program?'
+        )
         yield Finding('warning', where, message)
     moments = 0.5 * np.trace(inertia) - np.diag(inertia)  # second moments along the edges
     solid = mass * edges**2 / 12.0
