@@ -19,7 +19,7 @@ from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.compiled_mjcf import joint_kind, mujoco_module, name_of, rotation_of
 from robot_dynamics_ros.formats.mjcf_elements import check_elements, check_sizes, is_off, left_out, switched_off
 from robot_dynamics_ros.formats.mjcf_equality import with_equalities
-from robot_dynamics_ros.formats.untrusted_text import check_moving_links, parsed, plain_xml, read_xml
+from robot_dynamics_ros.formats.untrusted_text import check_moving_links, check_root, parsed, plain_xml, read_xml
 from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.audit import audit_inertial, audited
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
@@ -51,8 +51,7 @@ def _compiled(source: str, text: str, is_text: bool):
     """Return MuJoCo's model of the text, or of the file ``source``, which may name files relative to it."""
     mujoco, text = mujoco_module(), plain_xml(text)  # MuJoCo reads what was checked
     root = parsed(text)
-    if root.tag != 'mujoco':
-        raise ModelError(f'<{root.tag}>: expected <mujoco>')
+    check_root(root, 'mujoco')
     check_sizes(root)
     if is_text:
         _refuse_files(root)

@@ -22,6 +22,7 @@ MAX_BYTES = 4 * 1024 * 1024  # a humanoid's URDF has 0.2 MiB; meshes are separat
 MAX_DEPTH = 64  # URDF needs six levels, extensions of simulators some more
 MAX_ELEMENTS = 50_000  # a humanoid with shapes and hands has some thousands
 LONGEST_DECLARATION = 1000  # bytes
+READERS = {'robot': 'Robot.from_urdf', 'sdf': 'Robot.from_sdf', 'mujoco': 'Robot.from_mjcf'}  # by root element
 MOST_MOVING_LINKS = 1000  # a humanoid with hands has a hundred; the mass matrix of a thousand needs 8 MB
 # Python's float() also accepts 'nan', '1_000' and digits of every script.
 _NUMBER = re.compile(r'[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?')
@@ -162,6 +163,13 @@ def parsed(text: str) -> Element:
     except expat.ExpatError as error:
         raise ModelError(f'not well-formed XML: {error}') from error
     return tree.close()
+
+
+def check_root(root: Element, tag: str) -> None:
+    """Raise ModelError for a root element with another name, with what reads it."""
+    if root.tag != tag:
+        reader = f'; {READERS[root.tag]} reads it' if root.tag in READERS else ''
+        raise ModelError(f'<{root.tag}>: expected <{tag}>{reader}')
 
 
 def _refuse_document_type(name: str, *rest) -> None:

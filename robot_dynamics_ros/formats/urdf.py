@@ -18,6 +18,7 @@ from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.joint_order import depth_first
 from robot_dynamics_ros.formats.untrusted_text import (
     check_moving_links,
+    check_root,
     number,
     numbers,
     only_child,
@@ -103,8 +104,7 @@ def _interpreted(interpret, source: str | Path, source_name: str | None = None):
         raise ModelError(f'{source}: expected a URDF, got a xacro file; Robot.from_description reads it')
     try:
         robot = parsed(str(source) if is_text else read_xml(source))
-        if robot.tag != 'robot':
-            raise ModelError(f'<{robot.tag}>: expected <robot>')
+        check_root(robot, 'robot')
         return interpret(robot)
     except ModelError as error:
         name = source_name or ('robot description' if is_text else source)

@@ -64,13 +64,29 @@ def test_joints_with_mimic_are_coupled_on_request():
         ('an arm.sdf', ModelError, 'an arm.sdf: cannot be read: No such file or directory'),
         ('no_such_robot', UnknownNameError, 'there are aubo_i5'),
         ('nowhere.xml', ModelError, 'nowhere.xml'),
-        (MJCF, ModelError, '<mujoco>: expected <robot>'),  # text is that of a URDF: it names no files
+        # text is that of a URDF: it names no files
+        (MJCF, ModelError, '<mujoco>: expected <robot>; Robot.from_mjcf reads it'),
     ],
 )
 def test_what_is_no_description_is_named(description, error, message):
     with pytest.raises(error) as refused:
         Robot.from_description(description)
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ('read', 'text', 'message'),
+    [
+        (Robot.from_urdf, SDF, '<sdf>: expected <robot>; Robot.from_sdf reads it'),
+        (Robot.from_sdf, MJCF, '<mujoco>: expected <sdf>; Robot.from_mjcf reads it'),
+        (Robot.from_mjcf, TREE, '<robot>: expected <mujoco>; Robot.from_urdf reads it'),
+        (Robot.from_sdf, '<arm/>', '<arm>: expected <sdf>'),
+    ],
+)
+def test_another_format_is_refused_with_what_reads_it(read, text, message):
+    with pytest.raises(ModelError) as refused:
+        read(text)
+    assert str(refused.value) == f'robot description: {message}'
 
 
 @pytest.mark.parametrize(

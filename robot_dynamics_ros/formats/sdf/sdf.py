@@ -18,7 +18,7 @@ from robot_dynamics_ros.formats.sdf.frames import WORLD, ModelFrames
 from robot_dynamics_ros.formats.sdf.joints import GEARBOX, ReadJoint, held_at_zero, joints_of, read_joint
 from robot_dynamics_ros.formats.sdf.unread import unread, unread_of_world
 from robot_dynamics_ros.formats.sdf.values import flag, number, numbers, pose_of, truth, version_of
-from robot_dynamics_ros.formats.untrusted_text import check_moving_links, only_child, parsed, read_xml, word
+from robot_dynamics_ros.formats.untrusted_text import check_moving_links, check_root, only_child, parsed, read_xml, word
 from robot_dynamics_ros.formats.urdf import Inertial, coupled, independence
 from robot_dynamics_ros.formats.urdf_origin import Version
 from robot_dynamics_ros.model.audit import audit_inertial, audited
@@ -49,8 +49,7 @@ def model_from_sdf(source: str | Path, couple_mimics: bool = False) -> tuple[Mod
     is_text = isinstance(source, str) and '<' in source
     try:
         sdf = parsed(str(source) if is_text else read_xml(source))
-        if sdf.tag != 'sdf':
-            raise ModelError(f'<{sdf.tag}>: expected <sdf>')
+        check_root(sdf, 'sdf')
         return _model(sdf, couple_mimics)
     except ModelError as error:
         raise ModelError(f'{"robot description" if is_text else source}: {error}') from error
