@@ -105,8 +105,10 @@ def urdf_of_xacro(path: str, arguments: Mapping[str, str], packages: Mapping[str
         cause = getattr(error, 'exc', None)  # xacro puts the name of its class before the message
         why = cause if isinstance(cause, ModelError) else error
         raise ModelError(f'model: xacro does not process {path}: {" ".join(str(why).split())}') from error
-    if not document.getElementsByTagName('link') and '<xacro:macro' in read_text(path):
-        raise ModelError(f'model: {path} only defines macros; open the file that calls them')
+    if not document.getElementsByTagName('link'):
+        if '<xacro:macro' in read_text(path):
+            raise ModelError(f'model: {path} only defines macros; open the file that calls them')
+        raise ModelError(f'model: {path} has no <link>; open the file that includes it')
     for mesh in document.getElementsByTagName('mesh'):
         uri = urlsplit(mesh.getAttribute('filename'))
         if uri.scheme == 'package':

@@ -85,6 +85,14 @@ def test_a_file_of_macros_alone_is_named(tmp_path):
         urdf_of_xacro(str(path), {'name': 'arm'})
 
 
+def test_a_file_of_properties_is_named(tmp_path):
+    pytest.importorskip('xacro', reason='the Python package xacro is not installed')
+    path = tmp_path / 'parameters.xacro'
+    path.write_text('<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:property name="m" value="2"/></robot>')
+    with pytest.raises(ModelError, match=r'parameters\.xacro has no <link>; open the file that includes it'):
+        urdf_of_xacro(str(path), {})
+
+
 def test_an_error_in_the_file_is_reported_with_its_path(file):
     pytest.importorskip('xacro', reason='the Python package xacro is not installed')
     with pytest.raises(ModelError, match=r'xacro does not process .*an arm\.urdf\.xacro: .*heavy'):
