@@ -34,7 +34,7 @@ def named_urdf(name: str) -> Path:
     known = model_names()
     if name not in known:
         is_path = isinstance(name, str) and ('/' in name or Path(name).suffix)
-        path = ', and is no path of a URDF, MJCF (.xml) or YAML file' if is_path else ''
+        path = ', and is no path of a URDF, SDF, MJCF (.xml) or YAML file' if is_path else ''
         raise UnknownNameError(f'robot {name!r} is not part of the package{path}; {alternatives(name, known)}')
     return share_folder() / 'urdf' / f'{name}.urdf'
 

@@ -51,7 +51,7 @@ WRONG = {
     'http://somewhere/arm.urdf': 'expected a path, package://PACKAGE/PATH or file:///PATH',
     'file://somewhere/arm.urdf': 'expected a path, package://PACKAGE/PATH or file:///PATH',
     '/nowhere/arm.urdf': '/nowhere/arm.urdf: cannot be read: No such file or directory',
-    'arm.stl': "'arm.stl' is not part of the package, and is no path of a URDF, MJCF (.xml) or YAML file",
+    'arm.stl': "'arm.stl' is not part of the package, and is no path of a URDF, SDF, MJCF (.xml) or YAML file",
 }
 
 
