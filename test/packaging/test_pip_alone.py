@@ -78,7 +78,7 @@ def test_every_command_reads_every_description(form, run, described, tmp_path):
         assert (status, said) == (0, ''), command
     # these go on to their log or their motion
     for command, arguments, reason in (
-        ('identify', [robot, nowhere], "nowhere.csv'"),
+        ('identify', [robot, nowhere], 'nowhere.csv: cannot be read: '),
         ('compare', [robot, '--payload', -1], '--payload: expected positive masses'),
     ):
         status, _, said = run(command, *arguments)

@@ -173,7 +173,7 @@ def run_demo(monkeypatch, tmp_path, log):
 def test_demo_refuses_a_bad_csv_before_any_node_starts(monkeypatch, tmp_path):
     message = run_demo(monkeypatch, tmp_path, written(tmp_path / 'two_joints.csv', COLUMNS, table().tolist()))
     assert message.startswith('robot_dynamics_demo: ')
-    assert "two_joints.csv, line 1: column 'q3_rad' is missing" in message
+    assert "two_joints.csv, line 1: column 'q3_rad' of joint 'foreArm_joint' is missing" in message
 
 
 def test_demo_refuses_a_missing_log_before_any_node_starts(monkeypatch, tmp_path):

@@ -109,8 +109,8 @@ def test_a_wrong_log_or_robot_is_refused_before_a_node_starts(played, tmp_path, 
     bag(tmp_path / 'other', good_messages())
     six_joints(tmp_path / LOG)
     for words, reason in (
-        (['aubo_i5', 'nowhere.csv'], 'No such file or directory: '),
-        (['aubo_i5', 'two_joints.csv'], "two_joints.csv, line 1: column 'q3_rad' is missing"),
+        (['aubo_i5', 'nowhere.csv'], 'nowhere.csv: cannot be read: No such file or directory'),
+        (['aubo_i5', 'two_joints.csv'], "two_joints.csv, line 1: column 'q3_rad' of joint 'foreArm_joint' is missing"),
         (['aubo_i5', 'other'], "other, message 1: joint 'shoulder_joint' is missing"),
         (['aubo_i6', LOG], "robot 'aubo_i6' is not part of the package"),
         (['aubo_i5', LOG, '--output', LOG], LOG),

@@ -82,7 +82,9 @@ def read_csv(path: Path, n: int, joint_names: Sequence[str], columns: Mapping[st
             header = [name.strip() for name in next(rows, [])]
             found = _Header(path, header, n, joint_names, columns).found()
             table = list(_numbers(path, rows, header, list(itertools.chain(*found.values()))))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except OSError as error:
+        raise LogError(f'{path}: cannot be read: {error.strerror}') from None
+    except (UnicodeDecodeError, csv.Error) as error:
         raise LogError(f'{path}: not read as a CSV file in UTF-8: {error}') from None
     if len(table) < FEWEST_SAMPLES:
         raise LogError(f'{path}: expected at least {FEWEST_SAMPLES} samples, got {len(table)}')
@@ -149,6 +151,13 @@ class _Header(NamedTuple):
             raise LogError(f'{self.path}, line 1: column {beyond!r} is of an unknown joint: {why}')
         return numbered[first : first + self.n]
 
+    def _joint(self, name: str, wanted: Mapping[str, list[str]]) -> str:
+        """Return ' of joint ...' for a column of a joint whose name is known, else ''."""
+        for symbol, columns in wanted.items():
+            if symbol != 't' and name in columns and len(columns) == len(self.joint_names):
+                return f' of joint {self.joint_names[columns.index(name)]!r}'
+        return ''
+
     def _check(self, wanted: Mapping[str, list[str]]) -> None:
         """Raise LogError for columns that are missing, twice there, or of a joint that the robot does not have."""
         names = list(itertools.chain(*wanted.values()))
@@ -156,9 +165,10 @@ class _Header(NamedTuple):
             if self.names.count(name) > 1:
                 raise LogError(f'{self.path}, line 1: column {name!r} occurs twice')
         if missing := [name for name in names if name not in self.names]:
+            of_joint = self._joint(missing[0], wanted)
             raise LogError(
-                f'{self.path}, line 1: column {missing[0]!r} is missing: expected {_listed(names)}, the file has '
-                f'{_listed(self.names) or "none"}; state other names by columns (--columns {EXAMPLE}), and leave '
+                f'{self.path}, line 1: column {missing[0]!r}{of_joint} is missing: expected {_listed(names)}, the file '
+                f'has {_listed(self.names) or "none"}; state other names by columns (--columns {EXAMPLE}), and leave '
                 'joints that are not recorded out of the robot, a finger by --tip-link or --lock'
             )
         for name in self.names:

@@ -83,7 +83,8 @@ def _messages(path: Path, topic: str) -> Iterator[tuple[str, int, Any]]:
                 stamp = message.header.stamp
                 yield f'{path}, message {number}', stamp.sec * 1_000_000_000 + stamp.nanosec or received, message
     except (ReaderError, SerdeError, OSError) as error:
-        raise LogError(f'{path}, after {number} messages: {error}') from None
+        other = '' if number or path.is_dir() else '; expected a CSV file (.csv) or a rosbag2'
+        raise LogError(f'{path}, after {number} messages: {error}{other}') from None
 
 
 def _sample(where: str, message, joint_names: Sequence[str]) -> Iterator[np.ndarray]:

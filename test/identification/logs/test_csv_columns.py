@@ -5,6 +5,7 @@ from support.logs.logs import NAMES, table
 import numpy as np
 import pytest
 
+from robot_dynamics_ros import Robot
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification import Log, LogError
 from robot_dynamics_ros.identification.logs.csv_files import columns_of
@@ -110,6 +111,27 @@ def test_a_wrong_header_is_refused_with_what_there_is_and_the_option(tmp_path):
         '--columns time=timestamp',
     ):
         assert part in str(caught.value)
+
+
+def test_a_joint_that_the_file_lacks_is_named(tmp_path):
+    path = of_tool(tmp_path, ['t_s', 'q1_rad', 'tau1_Nm'], np.ones((30, 3)))
+    arm = Robot.from_dh([{'a': 0.5, 'mass': 1.0}, {'a': 0.1, 'mass': 0.1}])
+    with pytest.raises(LogError, match=f"column 'q2_rad' of joint {arm.joint_names[1]!r} is missing: expected t_s, "):
+        Log.from_csv(path, arm)
+    with pytest.raises(LogError, match="column 'q2_rad' is missing"):
+        Log.from_csv(path, 2)
+    with pytest.raises(LogError, match="column 't_s' is missing"):
+        Log.from_csv(of_tool(tmp_path, ['q1_rad', 'tau1_Nm'], np.ones((30, 2))), arm.chain(tip_link=arm.link_names[1]))
+
+
+def test_what_is_no_log_is_refused_with_the_reason(tmp_path):
+    with pytest.raises(LogError) as caught:
+        Log.from_csv(tmp_path / 'nowhere.csv', 2)
+    assert str(caught.value) == f'{tmp_path / "nowhere.csv"}: cannot be read: No such file or directory'
+    text = tmp_path / 'log.txt'
+    text.write_text('t_s,q1_rad\n')
+    with pytest.raises(LogError, match=r'log\.txt, after 0 messages: .*; expected a CSV file \(\.csv\) or a rosbag2$'):
+        Log.from_bag(text, ['first', 'second'])
 
 
 REFUSED = {
