@@ -139,7 +139,12 @@ def run(options) -> None:
     output.mkdir(parents=True, exist_ok=True)
     settings = {name: getattr(options, name) for name in SETTINGS if getattr(options, name) is not None}
     report = _by_standing(robot, *logs) if options.standing else _by_motion(robot, settings, *logs)
-    report = report.with_findings(it for found in findings for it in found)
+    of_others = [
+        it._replace(where=f'{", ".join(map(str, options.validate))}: {it.where}')
+        for found in findings[1:]
+        for it in found
+    ]
+    report = report.with_findings([*findings[0], *of_others])
     print(f'\n{report.text}\n')
     if report.unexplained and not options.force:
         raise DynamicsError(

@@ -100,6 +100,10 @@ def test_several_logs_with_chosen_terms_of_friction(tmp_path, capsys):
     identify.main([*words, '--validate', *map(str, paths), '--output', str(out)])
     printed = capsys.readouterr().out
     assert printed.count('reading') == 4 and 'a payload, wrong masses, or another scale of all efforts' in printed
+    warnings = [line.removeprefix('warning: ') for line in printed.splitlines() if 'another scale of all' in line]
+    assert (
+        len(warnings) == 2 and warnings[1] == f'{paths[0]}, {paths[1]}: {warnings[0]}'
+    )  # the other log's has its name
     robot = Robot.from_yaml(out / 'robot.yaml')
     assert robot.friction.coulomb.all() and not robot.friction.offset.any() and not robot.friction.load.any()
     assert '0.csv, 1.csv' in (out / 'index.html').read_text()
