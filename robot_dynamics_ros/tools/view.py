@@ -196,7 +196,7 @@ def _shapes(robot: Robot, urdf: str | Path) -> list[Shape]:
     """Return the shapes of those links that the robot has; ArgumentError for a URDF that has none of them, or none."""
     found = urdf_of_description(found_description(urdf))
     if found is None:
-        raise ArgumentError(f'urdf: expected a URDF, got {urdf!s:.80}')
+        raise ArgumentError(f'urdf: expected a URDF, got {urdf!s:.80}; without urdf, lines show the links')
     shapes = shapes_from_urdf(found)
     known = [shape for shape in shapes if shape.link in robot.frame_names]
     if shapes and not known:

@@ -139,7 +139,9 @@ def test_a_wrong_moment_is_named(shown):
 def test_a_name_stands_for_the_urdf_and_another_format_is_refused(shown):
     with MotionView(ARM, T, Q, urdf='aubo_i5') as view:
         assert set(view.scene.links) == set(shown.scene.links)
-    with pytest.raises(ArgumentError, match=r'^urdf: expected a URDF, got arm\.yaml$'):
+    with pytest.raises(
+        ArgumentError, match=r'^urdf: expected a URDF, got arm\.yaml; without urdf, lines show the links$'
+    ):
         MotionView(ARM, T, Q, urdf='arm.yaml')
 
 
