@@ -141,7 +141,7 @@ def test_the_figures_of_the_readme_are_those_of_the_last_run():
     arm, _, _ = results.partition('AUBO-i5, 6 velocities, generic;')[2].partition('AUBO-i5, 6 velocities, specialised;')
     rows = {
         'call of a `Robot` method': (arm, r'^  {}: [^:]*?/ pin +(\S+)'),
-        'a method of `Robot.compiled`': (results, r'^{}: specialised [^:]*?Robot / it +(\S+)'),
+        r'a method of `robot\.compiled\(\)`': (results, r'^{}: specialised [^:]*?Robot / it +(\S+)'),
         'in compiled code': (results, r'^{}: [^:]*?CasADi with [^:]*?/ -O3 (\S+),'),
         '100,000, one core': (results, r'^{}, +100000 states: [^:]*?/ pin +(\S+)'),
     }
