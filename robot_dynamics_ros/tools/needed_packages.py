@@ -8,11 +8,20 @@ from robot_dynamics_ros.nodes.process.ros_packages import ROS, missing_package
 
 
 def check_packages(names: Iterable[str]) -> None:
-    """Raise DynamicsError with the first Python package that is not installed."""
-    for name in names:
-        try:
-            importlib.import_module(name)
-        except ImportError:
-            if name in ROS:
-                raise DynamicsError(missing_package(name)) from None
-            raise DynamicsError(f'this needs {name}, which is not installed: pip install {name}') from None
+    """Raise DynamicsError with the Python packages that are not installed, and how to install all of them."""
+    missing = [name for name in names if not _is_installed(name)]
+    for name in missing:
+        if name in ROS:
+            raise DynamicsError(missing_package(name))
+    if missing:
+        lack = 'which is not installed' if len(missing) == 1 else 'which are not installed'
+        raise DynamicsError(f'this needs {", ".join(missing)}, {lack}: pip install {" ".join(missing)}')
+
+
+def _is_installed(name: str) -> bool:
+    """Return whether a package can be imported."""
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        return False
+    return True

@@ -109,6 +109,9 @@ def test_a_command_that_needs_ros_says_so(command, arguments, run):
 def test_without_an_optional_package_a_command_says_what_to_install(run, monkeypatch):
     monkeypatch.setitem(sys.modules, 'plotly', None)
     assert run('compare')[2] == 'robot_dynamics_compare: this needs plotly, which is not installed: pip install plotly'
+    monkeypatch.setitem(sys.modules, 'matplotlib', None)
+    text = 'this needs matplotlib, plotly, which are not installed: pip install matplotlib plotly'
+    assert run('compare')[2] == f'robot_dynamics_compare: {text}'
 
 
 STARTS = """
