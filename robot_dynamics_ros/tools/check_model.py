@@ -44,6 +44,10 @@ ALIGNED = 1e-7
 ROUNDING = 1e-12
 """Of the largest torque; rad or m of an open loop: a smaller one is shown as 0."""
 
+PLACEHOLDER, WEIGHTLESS = 25.0, 1e3
+"""Of the largest gravity torque: effort limits of arms are 1 to 12 times that; beyond the first they are placeholders,
+beyond the second the joints carry no weight."""
+
 OF_AUBO = 'reads an AUBO controller'
 
 
@@ -156,6 +160,7 @@ def report(robot: Robot | DrivenRobot, mechanism: Robot, description: str, verdi
         *planar_branches(mechanism.model),
         *_on_passive_joints(mechanism, description),
         *_on_torques(robot, needed),
+        *_on_placeholders(robot, needed),
         *_on_axes(model),
         *(it for link, box in boxes.items() if link in inertials for it in check_box(link, inertials[link], box)),
     ]
@@ -277,6 +282,25 @@ def _on_torques(robot: Robot | DrivenRobot, needed: np.ndarray) -> Iterable[Find
         if limit > 0.0 and torque > limit:
             message = f'gravity needs {torque:.4g} N m (prismatic: N) at its worst, its effort limit is {limit:.4g}'
             yield Finding('warning', f'joint {name!r}', message)
+
+
+def _on_placeholders(robot: Robot | DrivenRobot, needed: np.ndarray) -> Iterable[Finding]:
+    """Yield a finding on effort limits of hinges that are far beyond what gravity needs at any of them.
+
+    Nothing is said of a robot whose hinges carry no weight, such as those of a SCARA arm.
+    """
+    kinds = {joint.name: joint.kind for joint in robot.model.joints}
+    hinges = {name: k for name, k in _velocities(robot).items() if kinds[name] == 'revolute'}
+    largest = max((float(needed[k]) for k in hinges.values()), default=0.0)
+    limits = {name: float(robot.limits.effort[k]) for name, k in hinges.items()}
+    found = [name for name, limit in limits.items() if PLACEHOLDER * largest < limit < WEIGHTLESS * largest]
+    if found:
+        stated = ', '.join(f'{name} {limits[name]:.4g}' for name in found)
+        message = (
+            f'effort limit of {stated} N m: gravity needs no more than '
+            f'{largest:.4g} N m at any joint; a limit that limits nothing protects nothing'
+        )
+        yield Finding('warning', f'robot {robot.name!r}', message)
 
 
 def _on_axes(model: Model) -> Iterable[Finding]:

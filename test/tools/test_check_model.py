@@ -103,6 +103,17 @@ def test_torques_above_effort_limits_are_findings(capsys):
     assert needed <= found < 1.2 * needed
 
 
+@pytest.mark.parametrize(('effort', 'found'), [(9, 0), (2000, 1), (5e5, 0)])
+def test_an_effort_limit_that_limits_nothing_is_found(effort, found, capsys):
+    _, text = run(capsys, LIMITED.replace('effort="9"', f'effort="{effort}"'))
+    rows = [row for row in table(text, 'findings') if 'limits nothing' in row]
+    assert len(rows) == found
+    assert all(
+        re.search(r'effort limit of a_wag 2000 N m: gravity needs no more than [\d.]+ N m at any joint; ', row)
+        for row in rows
+    )
+
+
 def test_axes_that_are_nearly_along_a_coordinate_axis_are_findings(capsys):
     _, text = run(capsys, LIMITED.replace('<axis xyz="0 1 0"/>', '<axis xyz="0.01 1 0"/>'))
     (row,) = [row for row in table(text, 'findings') if 'axis' in row]
