@@ -55,12 +55,17 @@ class Processes:
     def start(self, node: str, *arguments: str) -> None:
         """Start ``robot_dynamics_ros.nodes.<node>`` with ROS arguments."""
         with self._log(node).open('wb') as log:
+            program = self._program(f'robot_dynamics_ros.nodes.executables.{node}')
             self._running[node] = subprocess.Popen(
-                [sys.executable, '-m', f'robot_dynamics_ros.nodes.executables.{node}', '--ros-args', *arguments],
+                [sys.executable, *program, '--ros-args', *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
+
+    def _program(self, module: str) -> list[str]:
+        """Return the arguments by which Python runs the module of a node."""
+        return ['-m', module]
 
     def check(self) -> None:
         """Raise ProcessError if one of the processes has ended."""

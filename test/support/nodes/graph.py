@@ -62,12 +62,28 @@ AUBO_I5 = [
 """The same as arguments, for nodes of this process, too."""
 
 
+WITH_PERIOD = (
+    'import runpy, sys; from robot_dynamics_ros.nodes.outputs import diagnostics; '
+    'diagnostics.PERIOD = float(sys.argv.pop(1)); '
+    'runpy.run_module(sys.argv.pop(1), run_name="__main__", alter_sys=True)'
+)
+"""Runs the module of a node with another period of its status."""
+
+
 class ArmProcesses(Processes):
-    """Node processes of the AUBO-i5, unless their arguments state another robot."""
+    """Node processes of the AUBO-i5, unless their arguments state another robot.
+
+    They publish their status each ``diagnostics_period`` s: tests wait for hundreds of them.
+    """
+
+    diagnostics_period = 0.2
 
     def start(self, node: str, *arguments: str) -> None:
         """Start a node; of a parameter that is given twice the last one counts."""
         super().start(node, *AUBO_I5[1:], *arguments)
+
+    def _program(self, module: str) -> list[str]:
+        return ['-c', WITH_PERIOD, str(self.diagnostics_period), module]
 
 
 class Graph:
