@@ -53,12 +53,12 @@ def motion(name: str, count: int = STATES) -> np.ndarray:
 
 
 # a platform on six legs is compiled for as long as all others
-NAMES = pytest.mark.parametrize(
-    'name', matrix([*ACTUATED, FINGERS], [it for it in [*ACTUATED, FINGERS] if 'Stewart' not in it])
-)
+EXPORTED = [*ACTUATED, FINGERS]
+QUICK = [name for name in EXPORTED if 'Stewart' not in name]
+PART = 'palletizer', ('gravity', 'friction')
 
 
-@NAMES
+@pytest.mark.parametrize('name', matrix(EXPORTED, QUICK))
 def test_gravity_compensation_has_the_bits_of_a_node(name):
     node, law, states = Node(name), law_of(name), motion(name)
     law.activate()
@@ -70,7 +70,7 @@ def test_gravity_compensation_has_the_bits_of_a_node(name):
 
 
 @pytest.mark.parametrize(
-    ('name', 'terms'), [*((name, TERMS) for name in (*ACTUATED, FINGERS)), ('palletizer', ('gravity', 'friction'))]
+    ('name', 'terms'), matrix([*((it, TERMS) for it in EXPORTED), PART], [*((it, TERMS) for it in QUICK), PART])
 )
 def test_feedforward_has_the_bits_of_a_node(name, terms):
     """With a part of the terms, friction by load is that of all of them."""
