@@ -3,6 +3,7 @@
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.arm.loop_solutions import Solution
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.control.law import INTERRUPTION, INTERRUPTION_NS, Result
 from robot_dynamics_ros.control.trajectories.lead import (
@@ -20,7 +21,9 @@ from robot_dynamics_ros.control.trajectories.lead import (
 )
 from robot_dynamics_ros.control.trajectories.motion_tolerance import MotionTolerance
 from robot_dynamics_ros.control.trajectories.point_stream import LONGEST_GAP_NS, StreamPoint
+from robot_dynamics_ros.control.trajectories.reach_check import WayCheck
 from robot_dynamics_ros.control.trajectories.trajectory import TIME_RESOLUTION, Trajectory, sample
+from robot_dynamics_ros.errors import ArgumentError
 
 LATEST_JOIN = 1.5
 """s after the asked time at which a lead may join a trajectory of several points: it cuts off what lies between."""
@@ -56,16 +59,21 @@ class Followed:
         is_exact: bool = True,
         point: StreamPoint | None = None,
         positions: PositionLimits | None = None,
+        ways: WayCheck | None = None,
+        reached: Solution | None = None,
     ):
         """Prepare all that is slow, to write the motion q, qd, qdd into ``desired`` (3, n).
 
         The lead begins at what is in ``desired`` then. ``point`` is that of a lone point. ArgumentError where the
-        motion can't come to rest within ``limits`` and ``positions``.
+        motion can't come to rest within ``limits`` and ``positions``, and where ``ways`` say that closed loops do not
+        close there, from where the trajectory has ``reached``.
         """
         self.start, self.received, self.is_exact = start, received, is_exact
         self.identity, self.duration = trajectory.digest, trajectory.duration
         self.point = point
-        segments, kind = _segments(trajectory, start, limits, point, positions)
+        segments, kind, rest = _segments(trajectory, start, limits, point, positions)
+        if ways is not None and rest is not None:
+            _check_closed(ways, rest, reached)
         self._led = Led(segments, kind, desired, limits, positions)
         self._lead, self.sample = self._led.begin, self._led.sampler(*desired)
         self.expected = np.zeros((3, desired.shape[1]))
@@ -131,6 +139,12 @@ class Followed:
             self.stretched = found - STRETCHED, float(self._led.times[JOIN]) - earliest
         return found
 
+    @property
+    def way(self) -> tuple[np.ndarray, float]:
+        """The lead: coefficients (6, n) of powers of the time since its begin, lowest first, and its duration (s)."""
+        times = self._led.times
+        return self._led.lead, float(times[JOIN] - times[BEGIN])
+
     def sample_at(self, stamp: int) -> None:
         """Write the motion at a stamp (ns), or where it begins later."""
         self.sample(max(self.time(stamp), float(self._led.times[BEGIN])))
@@ -164,21 +178,32 @@ def _segments(
     limits: Limits,
     point: StreamPoint | None,
     positions: PositionLimits | None,
-) -> tuple[Segments, int]:
-    """Return the motion without its lead, which comes to rest after the last point, and the kind of lead."""
+) -> tuple[Segments, int, Segments | None]:
+    """Return the motion without its lead, the kind of lead, and on what it comes to rest; None: it is at rest."""
     if point is None:
         segments, state = Segments(*trajectory.segments), np.zeros((3, len(trajectory.first_position)))
         trajectory.sample(trajectory.duration, *state)
         if trajectory.straight[-1] or not state[1].any():
-            return segments, MOVING
+            return segments, MOVING, None
         end = come_to_rest(trajectory.duration, state, segments.final, 0.0, limits, positions)
         starts = np.append(segments.starts, end.starts[-1])
-        return Segments(starts, np.concatenate([segments.coefficients, end.coefficients]), end.final), MOVING
+        return Segments(starts, np.concatenate([segments.coefficients, end.coefficients]), end.final), MOVING, end
     passed = point.passed
     time, velocity = (passed.time - start) * 1e-9, np.nan_to_num(passed.velocity)
     is_known = not np.isnan(passed.acceleration).any() or not (point.period or velocity.any())
     kind = PLACE if is_known else PASSAGE
     if not velocity.any() and np.array_equal(point.goal, passed.position):
-        return Segments(np.array([time]), np.zeros((0, 6, len(velocity))), passed.position.copy()), kind
+        return Segments(np.array([time]), np.zeros((0, 6, len(velocity))), passed.position.copy()), kind, None
     state = np.array([passed.position, velocity, np.nan_to_num(passed.acceleration)])
-    return come_to_rest(time, state, point.goal, (point.point.time - start) * 1e-9, limits, positions), kind
+    end = come_to_rest(time, state, point.goal, (point.point.time - start) * 1e-9, limits, positions)
+    return end, kind, end
+
+
+def _check_closed(ways: WayCheck, rest: Segments, reached: Solution | None) -> None:
+    """Raise ArgumentError where closed loops do not close on the one segment of ``rest``."""
+    fault = ways.fault(rest.coefficients[0], float(rest.starts[1] - rest.starts[0]), reached)
+    if fault is not None:
+        raise ArgumentError(
+            'trajectory: it comes to rest after its last point, where its velocity is not 0: '
+            f'{fault.time:.3f} s later: {fault.reason}'
+        )

@@ -6,6 +6,7 @@ from math import inf
 
 import numpy as np
 
+from robot_dynamics_ros.control.arm.loop_solutions import Solution
 from robot_dynamics_ros.control.joints.continuous_joints import turns
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.control.law import INTERRUPTION, INTERRUPTION_NS, TORQUE, MeasuredState, Outcome, Result
@@ -101,12 +102,14 @@ class TrajectoryFollower:
         as_sent: bool = False,
         keeps_speed: bool = False,
         tolerance: MotionTolerance | None = None,
+        reached: Solution | None = None,
     ) -> Followed:
         """Follow a trajectory from ``start`` on; ArgumentError if it ended before ``now`` (both ns).
 
         It was ``sent`` then (ns), which every node knows alike; None: ``now``. ``as_sent``: it starts then, without a
         stamp of its own. ``keeps_speed``: after a pause of the states it goes on where it was, later. An arm beyond the
-        ``tolerance`` of the motion makes it end.
+        ``tolerance`` of the motion makes it end. ``reached`` is where ``check_reach`` says that closed loops
+        are at its end; None: they are followed to its rest from where they were measured last.
 
         ``is_exact``: every node that receives it knows the same start. Where the stamps of the states lag behind
         ``now``, the newest one counts: the arm's time is theirs.
@@ -117,7 +120,8 @@ class TrajectoryFollower:
             raise ArgumentError(f'trajectory: it ended {over:.3f} s before it was received')
         with self._receiving:
             point = self._point(trajectory, start, as_sent) if trajectory.is_point else None
-            plan = Followed(start, now, trajectory, self._desired, self.start.limits, is_exact, point, self._positions)
+            within = self.start.limits, is_exact, point, self._positions, self.start.ways, reached
+            plan = Followed(start, now, trajectory, self._desired, *within)
             plan.keeps_speed, plan.tolerance = keeps_speed, tolerance
             if point is not None:
                 point.enter(plan.identity)

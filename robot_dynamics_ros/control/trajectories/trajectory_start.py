@@ -26,6 +26,7 @@ from robot_dynamics_ros.control.trajectories.followed import Followed
 from robot_dynamics_ros.control.trajectories.lead import MIN_LEAD, OUTSIDE, TOO_LONG, Limits
 from robot_dynamics_ros.control.trajectories.motion_agreement import POSITION
 from robot_dynamics_ros.control.trajectories.point_stream import LONGEST_GAP_NS
+from robot_dynamics_ros.control.trajectories.reach_check import WayCheck
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.robot import Robot
@@ -76,6 +77,8 @@ class TrajectoryStart:
     ----------
     limits : Limits
         Of leads.
+    ways : WayCheck or None
+        Of leads and motions that come to rest; None for a robot without closed loops.
     held : callable or None
         Returns the position (n) at which the node holds the arm at a ``MeasuredState``, None for nowhere. None: another
         node holds it.
@@ -93,6 +96,7 @@ class TrajectoryStart:
         known = np.nan_to_num(fastest, nan=0.0, posinf=0.0)
         allowed = self._turn, float(tolerance or np.finfo(float).max), known, desired
         self._farther = bound(_farther, *allowed, then=(vector, vector, 0.0, False))
+        self.ways = WayCheck.of(robot)
         self.held: Callable[[MeasuredState], np.ndarray | None] | None = None
         self.goes_on = False
 
@@ -123,7 +127,7 @@ class TrajectoryStart:
             plan.is_assumed, self._desired[:] = True, assumed
         found = plan.join(t, earliest)
         if found > TOO_LONG:
-            return ''
+            return '' if self.ways is None else self._open_way(self.ways, plan)
         if found <= OUTSIDE:
             return (
                 f'joint {self._names[OUTSIDE - found]!r} would leave its position limits on the way to it; begin at '
@@ -132,6 +136,17 @@ class TrajectoryStart:
         return (
             f'joint {self._names[TOO_LONG - found]!r} does not reach it in time within its velocity and acceleration '
             'limits; begin at the reference in force, or plan more slowly'
+        )
+
+    def _open_way(self, ways: WayCheck, plan: Followed) -> str:
+        """Return where a closed loop does not close on the lead to ``plan``, '' for nowhere."""
+        lead, duration = plan.way
+        fault = ways.fault(lead, duration) if duration > 0.0 else None
+        if fault is None:
+            return ''
+        return (
+            f'{fault.time:.3f} s on the way to it: {fault.reason}; begin at the reference in force, or with less '
+            'velocity'
         )
 
     def fault(self, q: np.ndarray) -> str:

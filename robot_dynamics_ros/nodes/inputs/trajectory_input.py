@@ -49,6 +49,7 @@ class TrajectoryInput:
         With ``poses`` messages on their topics are followed, too, each as a trajectory.
         """
         self._node, self._follower, self._on_end, self._poses = node, follower, on_end, poses
+        self._robot = node.robot  # that of the follower, not of a later description
         self._limits = PositionLimits(node.robot, node.value('position_limit_tolerance'))
         self.verdicts, self._logged = Verdicts('trajectory', 'trajectories'), 0.0  # steady time of the last log, s
         node.follow_clock(self._clock_set_back)
@@ -206,7 +207,7 @@ class TrajectoryInput:
         trajectory = trajectory_of(node.robot.joint_names, points, ignored=node.locked_joint_names)
         check_within(trajectory, self._limits)
         check_jumps(trajectory, node.robot)
-        check_reach(trajectory, node.robot)
+        reached = check_reach(trajectory, self._robot)
         clock = node.get_clock()
         now, is_simulated = clock.now().nanoseconds, clock.ros_time_is_active
         late = time.time_ns() - (sent or received)
@@ -226,7 +227,8 @@ class TrajectoryInput:
         if not self._follower.streams(trajectory, start):
             check_delay(late * 1e-9, (start - now + late) * 1e-9 + trajectory.start)
         is_way = message.topic != TOPIC and not trajectory.is_point
-        self._follow(message, trajectory, start, given, is_exact, known, as_sent=not points.stamp, keeps_speed=is_way)
+        more = {'as_sent': not points.stamp, 'keeps_speed': is_way, 'reached': reached}
+        self._follow(message, trajectory, start, given, is_exact, known, **more)
         return trajectory.interpolations
 
 

@@ -1,5 +1,6 @@
 """A palletizer in the nodes: torques, limits and services are those of its actuated joints, and errors name a loop."""
 
+import re
 from types import SimpleNamespace
 
 from support.matrices import matrix
@@ -234,6 +235,46 @@ def test_a_description_without_loops_in_between_releases_nothing(make, path, tmp
     node.trigger_deactivate()
     node.trigger_activate()
     assert [given(y + aside) for _ in range(5)][-1] == ''
+
+
+def test_a_controller_leads_the_lever_to_no_singular_position(make):
+    """That is 1.4 rad from HOME: beyond a last velocity, and on the way to another trajectory."""
+    stated = {**GAINS, 'control_law': 'pd_gravity', 'acceleration_limit': [20.0] * 4}
+    node = make('torque_controller', **stated, age_limit=ros.DAY)
+    inputs, begun = node.task.trajectory, node.get_clock().now().nanoseconds
+    follower, elapsed = inputs._follower, 0.0
+
+    def run(until: float) -> list[float]:
+        """Give states of an arm that is where it is led, up to a time (s); return the positions of its lever."""
+        nonlocal elapsed
+        passed = []
+        while elapsed < until:
+            elapsed += 0.004
+            led = follower._desired[:2] if follower.plan else (HOME, np.zeros(4))
+            message = state(NAMES, led[0], begun + round(elapsed * ros.SECOND), led[1])
+            node.task.pipeline.on_state(serialize_message(message))
+            assert node.task.pipeline.silence == ''
+            passed.append(led[0][2] - HOME[2])
+        return passed
+
+    def sent(start: float, *points) -> str:
+        """Return why points (time in s, position in rad from HOME, velocity in rad/s) of the lever are refused."""
+        known, still, lever = inputs.verdicts.report(), np.zeros(4), np.array([0.0, 0.0, 1.0, 0.0])
+        rows = [(time, HOME + lever * position, lever * velocity, still) for time, position, velocity in points]
+        message = ros.trajectory(NAMES, begun + round(start * ros.SECOND), *rows)
+        inputs.send(serialize_message(message), None)
+        found, refused = inputs.verdicts.report(), 'trajectories refused'
+        return found['trajectory refused last'] if found[refused] != known[refused] else ''
+
+    inputs.end()  # from now on messages are handled where they are sent
+    run(0.1)
+    near = r"loop 'fore ties': the mechanism is about 0\.0[78]\d* rad from a singular position, less than 0\.08"
+    assert re.match(f'trajectory: it comes to rest after its last .* later: {near}', sent(1.0, (0, 0, 0), (2, 1.2, 4)))
+    assert sent(1.0, (0, 0, 0), (2, 0.9, 2.5), (2.4, 0.9, -1), (5, 0, 0)) == ''
+    run(3.0)
+    assert sent(3.0, (1.4, 0, 0)) == ''
+    assert 1.0 < max(run(6.5)) < 1.3 and abs(run(6.6)[-1]) < 1e-6
+    assert re.match(f'trajectory refused: .* s on the way to it: {near}.*; the one before goes on', follower.unreached)
 
 
 def test_services_speak_of_actuated_joints(graph):
