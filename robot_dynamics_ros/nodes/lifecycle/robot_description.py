@@ -56,6 +56,7 @@ class RobotDescription:
         """
         node, before = self._node, self._published
         if message.data == before:
+            self.refused = ''
             return
         self._published = message.data
         if node.robot is None:

@@ -96,6 +96,10 @@ def test_a_description_that_is_refused_changes_nothing_and_is_a_warning_until_th
         waiting.tells(NODE, part)
     assert waiting.state_of(NODE) == State.PRIMARY_STATE_ACTIVE
     carried(waiting, 2.0)
+    describe(pendulum(2.0))  # the one in force
+    waiting.diagnostics(NODE, lambda status: 'refused' not in status.message)
+    describe(text)
+    waiting.tells(NODE, 'robot description refused')
     describe(pendulum(4.0))
     carried(waiting, 4.0)
     assert 'internal error' not in waiting.log(NODE)
