@@ -10,12 +10,10 @@ from contextlib import suppress
 
 import numpy as np
 
-from robot_dynamics_ros.codegen.bound_function import bound
-from robot_dynamics_ros.control.arm.closing_way import NEAREST, follower_off
+from robot_dynamics_ros.control.arm.closing_way import NEAREST
 from robot_dynamics_ros.control.arm.follower_reports import FollowerReports
 from robot_dynamics_ros.control.arm.following_joints import Motion
 from robot_dynamics_ros.control.arm.joint_jumps import JointJumps
-from robot_dynamics_ros.control.arm.loop_check import telling_joints
 from robot_dynamics_ros.control.arm.loop_solutions import LoopSolutions, Solution
 from robot_dynamics_ros.control.arm.mechanism_states import MechanismStates
 from robot_dynamics_ros.control.joints.continuous_joints import TURN
@@ -59,13 +57,10 @@ class ClosedMechanism(LoopSolutions):
         self.constant_G[self.places, np.arange(m)] = 1.0
         self.has_springs = bool(len(model.arrays.sprung)) or model.arrays.has_springs
         of_followers = self._follower_coordinates, self._follower_turn, float(tolerance)
-        self._follower_off = bound(follower_off, *of_followers, then=(np.zeros(robot.nq), np.zeros(len(passive))))
         self._reports = FollowerReports(passive, *of_followers, robot.nq)
         of = self.arithmetic
         self._states = MechanismStates(self, JointJumps(of.turn, of.jump_unit, of.fastest))
         self.home = self.at_home.y
-        telling = telling_joints(self.mechanism, self.at_home.q, passive)
-        self._telling = [{passive.index(name) for name in names} for names in telling]
 
     def motion(self, y, yd=None, ydd=None) -> Motion:
         """Return the motion of all joints at y (..., m); LoopError or SingularError names a loop that does not close.
@@ -106,7 +101,7 @@ class ClosedMechanism(LoopSolutions):
     def clock_set_back(self, pause: float) -> None:
         """Measure the next state as one that comes ``pause`` s after the last; infinite: that is not known."""
         self._states.clock_set_back(pause)
-        self._reports.begin()
+        self._reports.clock_set_back()
 
     def continue_from(self, before: 'ClosedMechanism') -> None:
         """Go on from where ``before``, the same arm under another description, was measured last.
@@ -114,7 +109,7 @@ class ClosedMechanism(LoopSolutions):
         Where ``begin`` follows, since other joints are actuated, what ``before`` refuses stays refused until the next
         activation. The assembly mode is that of the own description, if the arm is there within reach.
         """
-        self._states.take_over(before._states, before._reports.are_off)
+        self._states.take_over(before._states, bool(before._reports.all_off))
         if before.joint_names != self.joint_names:
             return
         self._states.continue_from(before._states)
@@ -150,23 +145,21 @@ class ClosedMechanism(LoopSolutions):
         found = self._states.followed(y, stamp)
         if found.distance < NEAREST:
             raise SingularError(self.near_singular(found))
-        off, at, said = self._follower_off(found.q, positions), positions, ''
-        if off < 0:
-            off, at, said = self._reports.off(found.q, stamp), self._reports.position, ' by a message of its own'
+        off = self._reports.off(found.q, stamp, positions)
         if off >= 0:
             name, closed = self.followers[off], found.q[self._follower_coordinates[off]]
+            said = '' if positions[off] == positions[off] else ' by the last message that has it'
             raise LoopError(
-                f'{self.loop_of(name)}: joint {name!r} is at {at[off]:.4g} rad or m{said}, and the loop is closed '
-                f'with {closed:.4g}: more than {PARAMETER} ({self._tolerance:g}) away'
+                f'{self.loop_of(name)}: joint {name!r} is at {self._reports.last[off]:.4g} rad or m{said}, and the '
+                f'loop is closed with {closed:.4g}: more than {PARAMETER} ({self._tolerance:g}) away'
             )
         measured = [(k, position) for k, position in enumerate(positions.tolist()) if position == position]
         for k, position in measured:
             if limits is not None and (fault := limits.fault(k, position)):
                 raise ArgumentError(fault)
         # nearer to a singular position, positions of both assembly modes are within the tolerance
-        measures = {k for k, _ in measured}
-        is_told = found.distance > 2.0 * self._tolerance and not any(measures.isdisjoint(it) for it in self._telling)
-        self._states.accept(found, is_told)
+        is_far = found.distance > 2.0 * self._tolerance
+        self._states.accept(found, is_far and len(measured) + len(self.places) == self.mechanism.nv)
         self.measured = found
 
     def moving(self, found: Sequence[Solution], shape: tuple[int, ...], yd=None, ydd=None) -> Motion:

@@ -4,12 +4,10 @@
 (``driven_code``) in the same order.
 """
 
-import numpy as np
-
 from robot_dynamics_ros.control.arm.joint_jumps import turns_of
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.jit.kinds import Integers, Matrix, Vector
+from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.kernels.choices import select
 
 CLOSED = 1e-7
@@ -119,21 +117,6 @@ def nearest_constraint(reference: Vector, least: Vector, closing: Vector) -> int
                 nearest = k
                 least[0] = share
     return nearest
-
-
-@compiled(given='q positions')
-def follower_off(coordinates: Integers, turn: Vector, tolerance: float, q: Vector, positions: Vector) -> int:
-    """Return the first of the followers, by their ``coordinates``, that is measured farther than tolerated from q.
-
-    -1 for none. NaN in ``positions`` is not measured.
-    """
-    for k in range(positions.shape[0]):
-        off = positions[k] - q[coordinates[k]]
-        off -= turn[k] * np.floor(off / select(turn[k] > 0.0, turn[k], 1.0) + 0.5)
-        # beyond a million turns no angle is left
-        if positions[k] == positions[k] and not (abs(off) <= tolerance and abs(positions[k]) < 6e6):
-            return k
-    return -1
 
 
 @compiled(given='rows tau out')

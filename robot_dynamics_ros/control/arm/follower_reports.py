@@ -1,8 +1,9 @@
-"""Positions of joints without a motor in messages of their own, compared with where the loops of a mechanism close.
+"""Measured positions of joints without a motor, compared with where the loops of a mechanism close.
 
-Such a message comes between two states of the actuated joints, and its driver may stamp it late. So it fits where the
-loops were closed in the ``WINDOW_NS`` before its stamp, in whichever state: no motion of the arm is a fault. One that
-is newer than the states waits for them; of those that come meanwhile, the last one waits behind it.
+They come with a state, or in a message of their own. Such a message comes between two states of the actuated joints,
+and its driver may stamp it late. So it fits where the loops were closed in the ``WINDOW_NS`` before its stamp, in
+whichever state: no motion of the arm is a fault. One that is newer than the states waits for them; of those that come
+meanwhile, the last one waits behind it. A joint that does not fit is off until it is measured again, and fits.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.jit.compiled import compiled
+from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.jit.kinds import IntegerMatrix, Integers, Matrix, Vector
 from robot_dynamics_ros.kernels.choices import select
 
@@ -22,18 +24,26 @@ OFF, OLD = 1, 2
 """A report does not fit, or is too old to be compared."""
 
 
-@compiled(given='q stamp')
+@kernel
+def is_off(position, lowest, highest, turn, tolerance):
+    """Return whether a position is farther than tolerated from a range, modulo a ``turn`` (rad; 0: none)."""
+    off = position - 0.5 * (lowest + highest)
+    off -= turn * np.floor(off / select(turn > 0.0, turn, 1.0) + 0.5)
+    return not (abs(off) - 0.5 * (highest - lowest) <= tolerance and abs(position) < MOST)
+
+
+@compiled(given='q stamp positions')
 def _compare(
     coordinates: Integers, turn: Vector, tolerance: float,
-    lower: Matrix, upper: Matrix, begun: Integers,
-    position: Matrix, heard: IntegerMatrix, compared: Vector, wrong: Integers,
-    q: Vector, stamp: int,
+    lower: Matrix, upper: Matrix, begun: Integers, waiting: Matrix, heard: IntegerMatrix, last: Vector, wrong: Integers,
+    q: Vector, stamp: int, positions: Vector,
 ) -> int:  # fmt: skip
-    """Return the first follower whose last report is off, -1 for none; q (nq) are the positions at ``stamp`` (ns).
+    """Return the first follower that is off, -1 for none; q (nq) are the positions at ``stamp`` (ns).
 
     Rows of lower and upper (2, m) are the range of its positions in this and the last window, which begin at the stamps
-    ``begun`` (2, 0: not yet). Two reports (``position`` and stamps ``heard``, 2 x m; 0: none) wait for a state that is
-    not older. The one that is ``compared`` (m) sets ``wrong`` (m): 0, ``OFF`` or ``OLD``.
+    ``begun`` (2, 0: not yet). Two reports (``waiting`` and stamps ``heard``, 2 x m; 0: none) wait for a state that is
+    not older; then come the ``positions`` (m; NaN: none) of the state. The ``last`` (m) that was compared sets
+    ``wrong`` (m): 0, ``OFF`` or ``OLD``.
     """
     if begun[0] == 0 or stamp < begun[0] or stamp - begun[0] > WINDOW_NS:
         follows = begun[0] != 0 and begun[0] <= stamp <= begun[0] + 2 * WINDOW_NS
@@ -53,21 +63,21 @@ def _compare(
             if heard[0, k] == 0 or heard[0, k] > stamp:
                 continue
             if heard[0, k] >= begun[1] - WINDOW_NS:
-                compared[k] = position[0, k]
-                apart = compared[k] - 0.5 * (lowest + highest)
-                apart -= turn[k] * np.floor(apart / select(turn[k] > 0.0, turn[k], 1.0) + 0.5)
-                is_off = not (abs(apart) - 0.5 * (highest - lowest) <= tolerance and abs(compared[k]) < MOST)
-                wrong[k] = OFF if is_off else 0
+                last[k] = waiting[0, k]
+                wrong[k] = OFF if is_off(last[k], lowest, highest, turn[k], tolerance) else 0
             elif wrong[k] == 0:
                 wrong[k] = OLD
-            position[0, k], heard[0, k], heard[1, k] = position[1, k], heard[1, k], 0
+            waiting[0, k], heard[0, k], heard[1, k] = waiting[1, k], heard[1, k], 0
+        if positions[k] == positions[k]:
+            last[k] = positions[k]
+            wrong[k] = OFF if is_off(last[k], x, x, turn[k], tolerance) else 0
         if wrong[k] == OFF and off < 0:
             off = k
     return off
 
 
 class FollowerReports:
-    """The last reports of the m followers of a mechanism.
+    """The last positions of the m followers of a mechanism.
 
     Parameters
     ----------
@@ -81,44 +91,55 @@ class FollowerReports:
 
     Attributes
     ----------
-    position : ndarray, (m,)
+    last : ndarray, (m,)
         Those that were compared last, rad or m.
     """
 
     def __init__(self, followers: Sequence[str], coordinates: np.ndarray, turn: np.ndarray, tolerance: float, nq: int):
         self._followers, size = tuple(followers), len(followers)
-        self.position: np.ndarray = np.zeros(size)
+        self.last: np.ndarray = np.zeros(size)
         self._waiting, self._heard = np.zeros((2, size)), np.zeros((2, size), np.int64)
-        self._wrong = np.zeros(size, np.int64)
-        self._begun, ranges = np.zeros(2, np.int64), np.zeros((2, 2, size))
-        numbers = coordinates.astype(np.int64), turn, tolerance, *ranges, self._begun
-        parts = self._waiting, self._heard, self.position, self._wrong
-        self._compare = bound(_compare, *numbers, *parts, then=(np.zeros(nq), 0))
+        self._wrong, self._begun = np.zeros(size, np.int64), np.zeros(2, np.int64)
+        self._off_elsewhere: dict[str, float] = {}  # of descriptions before, in which they were followers
+        numbers = coordinates.astype(np.int64), turn, tolerance, *np.zeros((2, 2, size)), self._begun
+        parts = self._waiting, self._heard, self.last, self._wrong
+        self._compare = bound(_compare, *numbers, *parts, then=(np.zeros(nq), 0, np.zeros(size)))
 
     @property
-    def are_off(self) -> bool:
-        """Whether the last report of some follower does not fit."""
-        return bool((self._wrong == OFF).any())
+    def all_off(self) -> dict[str, float]:
+        """The positions (rad, m) of followers that do not fit, of this description or those before."""
+        own = {self._followers[k]: float(self.last[k]) for k in np.flatnonzero(self._wrong == OFF)}
+        return {**self._off_elsewhere, **own}
 
     def begin(self) -> None:
         """Begin as at an activation: earlier reports and states do not count."""
+        self.clock_set_back()
+        self._wrong.fill(0)
+        self._off_elsewhere.clear()
+
+    def clock_set_back(self) -> None:
+        """Compare with no state before; a joint that is off stays so."""
         self._begun.fill(0)
         self._heard.fill(0)
-        self._wrong.fill(0)
 
     def continue_from(self, before: 'FollowerReports') -> None:
         """Count the reports of ``before``, of another description, for followers of both."""
         for k, name in enumerate(self._followers):
             if name in before._followers:
                 of = before._followers.index(name)
-                self.position[k], self._wrong[k] = before.position[of], before._wrong[of]
                 self._waiting[:, k], self._heard[:, k] = before._waiting[:, of], before._heard[:, of]
+                self.last[k], self._wrong[k] = before.last[of], before._wrong[of]
+            elif name in before._off_elsewhere:
+                self.last[k], self._wrong[k] = before._off_elsewhere[name], OFF
+        self._off_elsewhere = {name: it for name, it in before.all_off.items() if name not in self._followers}
 
     def add(self, positions: np.ndarray, stamp: int) -> None:
         """Compare ``positions`` (m, rad or m; NaN: none) of the time ``stamp`` (ns) with the next states."""
-        known = positions == positions
-        places = (self._heard[0, known] != 0).astype(np.intp), np.flatnonzero(known)
-        self._waiting[places], self._heard[places] = positions[known], stamp
+        for k in np.flatnonzero(positions == positions):
+            if stamp < self._heard[0, k]:
+                self._waiting[1, k], self._heard[1, k] = self._waiting[0, k], self._heard[0, k]
+            place = 1 if 0 < self._heard[0, k] <= stamp else 0
+            self._waiting[place, k], self._heard[place, k] = positions[k], stamp
 
     def warnings(self) -> list[str]:
         """Return whose reports are too old to be compared."""
@@ -128,6 +149,9 @@ class FollowerReports:
         )
         return [f'{said}the closed loops; have their driver publish them at once'] * bool(late)
 
-    def off(self, q: np.ndarray, stamp: int) -> int:
-        """Return the first follower whose last report does not fit a state of ``stamp`` (ns) at q (nq), -1 for none."""
-        return self._compare(q, stamp)
+    def off(self, q: np.ndarray, stamp: int, positions: np.ndarray) -> int:
+        """Return the first follower that does not fit, -1 for none.
+
+        The state of ``stamp`` (ns) is at q (nq), and has ``positions`` (m; rad, m; NaN: none) of followers.
+        """
+        return self._compare(q, stamp, positions)

@@ -241,11 +241,6 @@ class JointJumps:
         return bool((self._doubt > 0.0).any())
 
     @property
-    def are_zeros(self) -> bool:
-        """Whether all positions of the last state are 0, with which drivers begin."""
-        return not self._seen.any()
-
-    @property
     def strayed(self) -> np.ndarray:
         """How far the joints can have been from the straight line between the last two states, (m,) rad, m."""
         return self._strayed

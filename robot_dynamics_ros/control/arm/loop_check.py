@@ -1,6 +1,6 @@
 """What the loops of a robot close, how many degrees of freedom they leave, and whether its motors fit."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +16,8 @@ RANDOM_STARTS = 8
 """Positions, beside 0 and the middle of the limits, from which loops are closed: one of them may be singular."""
 REACH = 1.0
 """rad, m: distance from position 0 of those of joints without limits."""
-RANK = 1e-3
-"""Smallest singular value of the constraints of a loop that holds a joint, as a share of their largest entry."""
+
+
 WIDE_OPEN = 0.05
 """rad, m: a loop that is more open than this at positions near which it is said to be closed may have a wrong pose."""
 
@@ -120,33 +120,6 @@ def opening_findings(robot: Robot) -> Iterator[Finding]:
                 'these positions (near), and the poses of the loop'
             )
             yield Finding('warning', f'loop {row.name!r}', message)
-
-
-def telling_joints(robot: Robot, q: np.ndarray, measurable: Iterable[str]) -> list[set[str]]:
-    """Return sets of ``measurable`` joints: one of each, by its position, tells the assembly modes of loops at q (nq).
-
-    A loop that closes by itself, once those before it are closed, is told by any joint that it then moves: a joint of
-    the others is where they put it, in both modes. Loops that close only together are told by all of their joints.
-    An empty set: nothing tells.
-    """
-    velocities = [robot.model.joint_of_velocity(k) for k in range(robot.nv)]
-    rows, J = list(loop_rows(robot)), robot.loop_jacobian(q)
-    ends = np.cumsum([row.constraints for row in rows])
-    left = {row: J[end - row.constraints : end] for row, end in zip(rows, ends, strict=True)}
-    known, found = set(robot.loops.actuated), list[set[str]]()
-    while left:
-        for row, J_row in left.items():
-            moved = set(row.joints) - known
-            columns = J_row[:, [name in moved for name in velocities]]
-            if np.linalg.matrix_rank(columns, RANK * np.abs(J_row).max()) == columns.shape[1]:
-                break
-        else:
-            together = ({joint for row in left for joint in row.joints} - known).intersection(measurable)
-            return found + ([{joint} for joint in sorted(together)] or [set()])
-        found += [moved.intersection(measurable)] if moved and row.kind != 'coupling' else []
-        known |= moved
-        del left[row]
-    return found
 
 
 def _starts(robot: Robot) -> Iterator[np.ndarray]:

@@ -33,6 +33,7 @@ class MechanismStates:
     def __init__(self, mechanism: LoopSolutions, jumps: JointJumps):
         self._mechanism, self._jumps = mechanism, jumps
         self._accepted = False  # a state since the activation
+        self._only_zeros = True  # likewise: with which drivers begin
         self._before: Solution | None = None  # in the last state
         self._away = ''  # how the mechanism can have been at a singular position since a state was accepted
         self._passed: SingularError | None = None
@@ -42,7 +43,7 @@ class MechanismStates:
     def begin(self) -> None:
         """Begin anew, as at an activation: the arm may have moved anywhere, and is in its assembly mode."""
         self._jumps.reset()
-        self._accepted, self._away = False, ''
+        self._accepted, self._only_zeros, self._away = False, True, ''
         self._at_first = self._passed = self._taken_over
         self._taken_over = None
 
@@ -60,7 +61,7 @@ class MechanismStates:
         """Judge states as those that come after those of ``before``, of the same actuated joints."""
         self._jumps.continue_from(before._jumps)
         self._accepted, self._away, self._passed = before._accepted, before._away, before._passed
-        self._before = before._before
+        self._before, self._only_zeros = before._before, before._only_zeros
 
     def take_over(self, before: 'MechanismStates', is_off: bool) -> None:
         """Accept no state until an activation, if ``begin`` comes next, where ``before`` does not, or a report is off.
@@ -82,12 +83,11 @@ class MechanismStates:
         jumps, mechanism, self._taken_over = self._jumps, self._mechanism, None
         if jumps.begun and stamp < jumps.stamp:
             raise LoopError(f'{mechanism.mechanism.name}: the stamp of the state is before that of the last one')
-        began_with_zeros, jumped = not self._accepted and jumps.are_zeros, -1
-        if jumps.begun:
-            jumped = jumps.jumped(y, stamp)
-        if jumped >= 0 and began_with_zeros:
+        jumped = jumps.jumped(y, stamp) if jumps.begun else -1
+        if jumped >= 0 and self._only_zeros:
             jumps.reset()
             self._passed, self._away, jumped = self._at_first, '', -1
+        self._only_zeros = self._only_zeros and not y.any()
         if not jumps.begun:
             # nothing says where the arm is but this state
             jumps.begin(y, stamp)
@@ -142,7 +142,7 @@ class MechanismStates:
         return False
 
     def accept(self, found: Solution, is_told: bool) -> None:
-        """Accept the state at ``found``; ``is_told``: by all joints of the loops, which are measured, and fit.
+        """Accept the state at ``found``; ``is_told``: by all other joints, which are measured, and fit.
 
         SingularError where the mechanism can have changed its assembly mode between the states before.
         """
@@ -152,4 +152,4 @@ class MechanismStates:
                 f'{self._away}: {AGAIN}'
             )
             raise self._passed
-        self._accepted, self._away = True, ''
+        self._accepted, self._only_zeros, self._away = True, False, ''

@@ -38,7 +38,7 @@ class Arm:
                 self.following.measure(self.y(self.stamp), nothing, self.stamp)
             except LoopError as error:
                 # the first state after a pause has to be confirmed
-                refused += f'joint {FOREARM!r} is at' in str(error) and 'by a message of its own' in str(error)
+                refused += f'joint {FOREARM!r} is at' in str(error) and 'by the last message that has it' in str(error)
         return refused
 
     def report(self, position: float, stamp: int) -> None:
@@ -117,16 +117,37 @@ def test_an_activation_begins_anew_and_another_description_does_not():
     assert arm.states(40 * MS) == 0
 
 
-def test_another_description_goes_on_for_the_joints_that_are_in_both():
-    followers = 'forearm', 'wrist', 'triangle'
-    before = FollowerReports(followers, np.arange(3), np.zeros(3), 0.05, 3)
-    after = FollowerReports(followers[:0:-1], np.arange(2), np.zeros(2), 0.05, 2)
-    before.add(np.array([np.nan, 0.3, np.nan]), 5)
-    assert before.off(np.zeros(3), 10) == 1
-    after.continue_from(before)
-    assert after.off(np.zeros(2), 20) == followers[:0:-1].index('wrist')
-    after.add(np.array([0.0, 0.0]), 25)
-    assert after.off(np.zeros(2), 30) == -1
+def test_another_description_goes_on_for_its_joints_and_keeps_the_others_for_the_next():
+    followers, nothing = ('forearm', 'wrist', 'triangle'), np.full(3, np.nan)
+    of = {n: FollowerReports(followers[:n], np.arange(n), np.zeros(n), 0.05, n) for n in (3, 1, 2)}
+    of[3].add(np.array([np.nan, 0.3, np.nan]), 5)
+    assert of[3].off(np.zeros(3), 10, nothing) == 1
+    of[1].continue_from(of[3])
+    assert of[1].off(np.zeros(1), 20, nothing[:1]) == -1 and of[1].all_off == {'wrist': 0.3}
+    of[2].continue_from(of[1])
+    assert of[2].off(np.zeros(2), 30, nothing[:2]) == 1
+    of[2].add(np.zeros(2), 35)
+    assert of[2].off(np.zeros(2), 40, nothing[:2]) == -1 and of[2].all_off == {}
+
+
+def test_a_joint_that_was_off_stays_so_when_the_clock_is_set_back():
+    arm = Arm()
+    assert arm.states(40 * MS) == 0
+    arm.report(arm.forearm(START) + 1.0, arm.stamp)
+    assert arm.states(40 * MS) == 10
+    arm.stamp -= 500 * MS
+    arm.following.clock_set_back(0.004)
+    assert arm.states(40 * MS) == 10
+    arm.report(arm.forearm(START), arm.stamp)
+    assert arm.states(40 * MS) == 0
+
+
+def test_one_whose_stamp_is_ahead_does_not_hold_up_those_after_it():
+    arm = Arm()
+    assert arm.states(40 * MS) == 0
+    arm.report(arm.forearm(START), arm.stamp + 900 * MS)
+    arm.report(arm.forearm(START) + 1.0, arm.stamp)
+    assert arm.states(40 * MS) == 10
 
 
 def test_a_joint_that_turns_is_compared_modulo_a_turn():

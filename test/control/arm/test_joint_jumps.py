@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 from support.matrices import matrix
-from support.robots.driven_mechanisms import arm, closed, followed, seen, standing
+from support.robots.driven_mechanisms import arm, closed, followed, positions_of, seen, standing
 from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED, actuated
 
 import numpy as np
@@ -81,7 +81,7 @@ def test_an_arm_that_moves_while_states_are_refused_is_accepted_at_once_when_the
         with pytest.raises(LoopError, match="joint 'wrist joint' is at"):
             seen(robot, y, 0.002 * k, wrist=5.0)
     np.testing.assert_array_equal(robot.following.measured.y, home)
-    seen(robot, y + 0.001, 0.6)
+    seen(robot, y + 0.001, 0.6, wrist=positions_of(robot, y + 0.001)['wrist'])
     np.testing.assert_array_equal(robot.following.measured.y, y + 0.001)
 
 

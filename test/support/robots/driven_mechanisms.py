@@ -34,6 +34,13 @@ def seen(robot: DrivenRobot, y, stamp: float, **positions: float) -> None:
     robot.following.measure(np.asarray(y, float), measured, round(stamp * SECOND))
 
 
+def positions_of(robot: DrivenRobot, y) -> dict[str, float]:
+    """Return the positions of the other joints where the loops are closed, by their first words."""
+    coordinates = [robot.robot.model.joint_of_coordinate(k) for k in range(robot.robot.nq)]
+    q = robot.positions(np.asarray(y, float))
+    return {it.removesuffix(' joint').replace(' ', '_'): q[coordinates.index(it)] for it in robot.followers}
+
+
 def followed(robot: DrivenRobot, y, stamp: float) -> None:
     """Let the robot see a state, and see that it is where the state says."""
     seen(robot, y, stamp)
