@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.control.joints.continuous_joints import TURN
-from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.consistent import consistent_prior
 from robot_dynamics_ros.identification.logs.log import Log
@@ -18,6 +17,7 @@ from robot_dynamics_ros.model.base_parameters import BaseParameters, base_parame
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.robot.export.low_discrepancy import low_discrepancy
 
 DISTINCT, FEWEST = 0.05, 5
 """Least difference of distinct poses in some joint, rad (m), and their least number."""

@@ -8,11 +8,11 @@ import numpy as np
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.arm.static_torque import position_range
-from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.control.joints.standstill import SPEED, Standstill
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.logs.log import Log
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.robot.export.low_discrepancy import low_discrepancy
 
 CANDIDATES = 512
 APPROACH = 0.1

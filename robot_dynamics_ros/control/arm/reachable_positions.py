@@ -13,10 +13,10 @@ from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.following_joints import Motion
 from robot_dynamics_ros.control.arm.loop_solutions import Solution
-from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.control.joints.position_limits import limits_of
 from robot_dynamics_ros.errors import LoopError, SingularError
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.robot.export.low_discrepancy import low_discrepancy
 
 PLACES = 512
 """Positions, spread over the ranges of the joints, at which ways begin."""

@@ -7,19 +7,14 @@ import numpy as np
 
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.reachable_positions import within_reach
-from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.export.largest_gravity import RISE, StaticTorque, largest_gravity, range_of_positions
 
-SAMPLES = 1024
-STARTS = 16
-SWEEPS = 20
-
 
 def largest_static_torque(robot: Robot | DrivenRobot) -> StaticTorque:
-    """Return ``largest_gravity`` of ``robot``, from enough positions for all maxima of an arm."""
-    return largest_gravity(within_reach(robot), low_discrepancy(SAMPLES, robot.nv), STARTS, SWEEPS)
+    """Return ``largest_gravity`` of ``robot``, of a mechanism where its loops close."""
+    return largest_gravity(within_reach(robot))
 
 
 def check_static_torque(bare: Robot | DrivenRobot, loaded: Robot | DrivenRobot, what: str, effort_limit=None) -> None:

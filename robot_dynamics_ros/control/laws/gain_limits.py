@@ -37,11 +37,11 @@ import numpy as np
 
 from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.joints.continuous_joints import TURN
-from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.control.law import Law, MeasuredState, Outcome, Result, WrappingLaw
 from robot_dynamics_ros.control.laws.joint_space_control import gains
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.robot.export.low_discrepancy import low_discrepancy
 
 SAMPLES = 2048
 """Configurations at which M(q) is computed first."""

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.robot.described_robot import DescribedRobot
 
 HEAD = 'joint', 'type', 'limits, rad or m', 'velocity', 'effort', 'gravity', 'share', 'link', 'mass, kg', 'carried, kg'
-POINTS, STARTS, SWEEPS = 256, 2, 2
-"""Of the search for the largest gravity torques, for milliseconds and an error of some parts in a thousand."""
 ROUNDING = 1e-12
 """Of the largest torque: a smaller one is shown as 0."""
 
@@ -52,8 +50,7 @@ def _largest_gravity(robot: 'DescribedRobot') -> np.ndarray:
     """Return the largest gravity torque of each velocity (nv,), NaN where it is not searched for."""
     if robot.loops.all or robot.nq > robot.model.arrays.n:
         return np.full(robot.nv, np.nan)
-    points = np.random.default_rng(0).random((POINTS, robot.nv))
-    torque = largest_gravity(cast(Weighed, robot), points, STARTS, SWEEPS).torque
+    torque = largest_gravity(cast(Weighed, robot)).torque
     return np.where(torque > ROUNDING * torque.max(initial=0.0), torque, 0.0)
 
 

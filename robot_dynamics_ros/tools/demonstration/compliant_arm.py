@@ -7,7 +7,6 @@ import numpy as np
 
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
-from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.control.laws.impedance.impedance_proposal import (
     EQUALLY_STIFF,
     ProposedImpedance,
@@ -15,6 +14,7 @@ from robot_dynamics_ros.control.laws.impedance.impedance_proposal import (
 )
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.robot.export.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.tools.demonstration.completed_arm import (
     CONTROL,
     RATE,

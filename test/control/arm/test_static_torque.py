@@ -5,9 +5,11 @@ from support.robots.example_robots import example_urdfs
 import numpy as np
 import pytest
 
-from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.control.arm.static_torque import check_static_torque, largest_static_torque, low_discrepancy
+from robot_dynamics_ros import Coupling, Payload, Robot
+from robot_dynamics_ros.control.arm.driven_robot import in_driven_joints
+from robot_dynamics_ros.control.arm.static_torque import check_static_torque, largest_static_torque
 from robot_dynamics_ros.errors import ArgumentError
+from robot_dynamics_ros.robot.export.low_discrepancy import low_discrepancy
 
 AUBO = Robot.named('aubo_i5')
 G = 9.81
@@ -127,3 +129,13 @@ def test_samples_fill_the_cube_evenly(dimensions):
     if dimensions == 2:  # each of 64 boxes has its share of 16
         counts = np.histogram2d(*points.T, bins=8, range=[[0, 1], [0, 1]])[0]
         assert counts.min() >= 12 and counts.max() <= 20
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('multiplier', [1.0, -2.0, 3.0])
+def test_a_joint_that_another_one_follows_is_searched_too(multiplier):
+    robot = arm(limit(-2.9, 2.7), limit(-9.0, 9.0), 'revolute').with_gravity((4.0, 0.0, -9.0))
+    robot = in_driven_joints(robot.with_loops([Coupling('elbow', 'shoulder', (0.0, multiplier))]))
+    found = largest_static_torque(robot)
+    grid = np.linspace(-2.9, 2.7, 100_001)[:, None]
+    np.testing.assert_allclose(found.torque, np.abs(robot.gravity_torque(grid)).max(0), rtol=1e-4)

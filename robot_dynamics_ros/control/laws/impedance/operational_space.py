@@ -35,7 +35,6 @@ from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.joints.continuous_joints import turns
 from robot_dynamics_ros.control.joints.joint_friction import friction_adder
-from robot_dynamics_ros.control.joints.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.control.laws.impedance.frame_and_posture import add_posture, mobility
 from robot_dynamics_ros.control.laws.impedance.pose_error import pose_error
 from robot_dynamics_ros.control.laws.impedance.symmetric_eigenvalues import diagonalise
@@ -45,6 +44,7 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled, declaration_of
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.robot import Robot
+from robot_dynamics_ros.robot.export.low_discrepancy import low_discrepancy
 
 OPERATIONAL_SPACE = 'operational_space'
 """Name of the law."""
