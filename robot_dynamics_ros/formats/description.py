@@ -9,11 +9,11 @@ import numpy as np
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.formats.description_path import description_path
 from robot_dynamics_ros.formats.library import named_model, named_urdf
-from robot_dynamics_ros.formats.mjcf import model_from_mjcf
+from robot_dynamics_ros.formats.mjcf import inertials_from_mjcf, model_from_mjcf
 from robot_dynamics_ros.formats.public_descriptions import is_public_description, public_description
-from robot_dynamics_ros.formats.sdf.sdf import model_from_sdf
+from robot_dynamics_ros.formats.sdf.sdf import inertials_from_sdf, model_from_sdf
 from robot_dynamics_ros.formats.untrusted_text import plain_xml, read_text
-from robot_dynamics_ros.formats.urdf import model_from_urdf
+from robot_dynamics_ros.formats.urdf import Inertial, inertials_from_urdf, model_from_urdf
 from robot_dynamics_ros.formats.xacro import arguments_as_text, is_xacro, urdf_of_xacro, xacro_command
 from robot_dynamics_ros.formats.yaml_files.loops_yaml import with_loops_file
 from robot_dynamics_ros.formats.yaml_files.model_yaml import model_from_yaml
@@ -73,8 +73,8 @@ def model_from_description(
         raise ModelError(f'{text}: expected a URDF; write one: {xacro_command(text, {})}')
     if is_public_description(text):
         raise ModelError(f'{text}: a node downloads none; start it by bringup.launch.py, or give the path of the file')
-    found = _format_of(text)
-    if found == 'urdf':
+    found = format_of(text)
+    if found == 'urdf' or (found == 'mjcf' and '<' in text):
         return model_from_urdf(text, couple_mimics=couple_mimics, loops_file=loops_file), np.array(GRAVITY)
     if found == 'yaml':
         model, gravity = model_from_yaml(Path(text))
@@ -94,26 +94,37 @@ def model_from_description(
 def urdf_of_description(description: str | Path) -> str | None:
     """Return path or text of the URDF of a description, None for another format; UnknownNameError, ModelError."""
     text = description_path(str(description))
-    found = _format_of(text)
+    found = format_of(text)
     if found == 'urdf':
         return text
     return None if found else str(named_urdf(text))
 
 
-def _format_of(description: str) -> str:
+def inertials_of_description(description: str | Path) -> dict[str, Inertial] | None:
+    """Return the inertials of links of a description as written, None for a YAML file; UnknownNameError, ModelError."""
+    text = description_path(str(description))
+    match format_of(text):
+        case 'sdf':
+            return inertials_from_sdf(text)
+        case 'mjcf':
+            return inertials_from_mjcf(text)
+        case 'yaml':
+            return None
+    return inertials_from_urdf(str(urdf_of_description(text)))
+
+
+def format_of(description: str) -> str:
     """Return 'urdf', 'sdf', 'mjcf' or 'yaml', '' for the name of a robot; ModelError for a file that cannot be read."""
     if '<' in description:
-        return 'sdf' if _is_sdf(description) else 'urdf'
+        return _format_of_text(description)
     suffix = Path(description).suffix.lower()
     if suffix == '.xml':
         text = read_text(description)
-        if re.search(r'<mujoco[\s/>]', text):
-            return 'mjcf'
-        return 'sdf' if _is_sdf(text) else 'urdf'
+        return 'mjcf' if re.search(r'<mujoco[\s/>]', text) else _format_of_text(text)
     return FORMATS.get(suffix, '')
 
 
-def _is_sdf(text: str) -> bool:
-    """Return whether the first element of a text is <sdf>."""
+def _format_of_text(text: str) -> str:
+    """Return the format of a text by its first element."""
     first = re.search(r'<[^?!][^\s/>]*', plain_xml(text))
-    return first is not None and first[0] == '<sdf'
+    return {'<sdf': 'sdf', '<mujoco': 'mjcf'}.get('' if first is None else first[0], 'urdf')

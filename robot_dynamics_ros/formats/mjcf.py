@@ -9,6 +9,7 @@ angular first, all in the link's axes. Equality constraints become closed loops,
 
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -20,6 +21,7 @@ from robot_dynamics_ros.formats.compiled_mjcf import joint_kind, mujoco_module, 
 from robot_dynamics_ros.formats.mjcf_elements import check_elements, check_sizes, is_off, left_out, switched_off
 from robot_dynamics_ros.formats.mjcf_equality import with_equalities
 from robot_dynamics_ros.formats.untrusted_text import check_moving_links, check_root, parsed, plain_xml, read_xml
+from robot_dynamics_ros.formats.urdf import Inertial
 from robot_dynamics_ros.model import untrusted_values
 from robot_dynamics_ros.model.audit import audit_inertial, audited
 from robot_dynamics_ros.model.fixed_joints import fixed, merged
@@ -40,10 +42,32 @@ def model_from_mjcf(source: str | Path, springs: bool = True) -> tuple[Model, np
     that an MJCF names, so text must not name any. Raises ModelError naming an unsupported element, and where MuJoCo is
     not installed.
     """
+    plant = compiled_from_mjcf(source)
+    with _named(source):
+        return _model(plant, springs)
+
+
+def compiled_from_mjcf(source: str | Path):
+    """Return MuJoCo's model of an MJCF, a path or text as for ``model_from_mjcf``; ModelError."""
     is_text = isinstance(source, str) and '<' in source
+    with _named(source):
+        return _compiled(str(source), str(source) if is_text else read_xml(source), is_text)
+
+
+def inertials_from_mjcf(source: str | Path) -> dict[str, Inertial]:
+    """Return the inertials of its bodies; ModelError."""
+    plant = compiled_from_mjcf(source)
+    with _named(source):
+        return {name_of('body', plant.body(i)): _inertial(plant, i) for i in range(1, plant.nbody)}
+
+
+@contextmanager
+def _named(source: str | Path) -> Iterator[None]:
+    """Name the source in each ModelError."""
     try:
-        return _model(_compiled(str(source), str(source) if is_text else read_xml(source), is_text), springs)
+        yield
     except ModelError as error:
+        is_text = isinstance(source, str) and '<' in source
         raise ModelError(f'{"robot description" if is_text else source}: {error}') from error
 
 
@@ -77,11 +101,10 @@ def _model(plant, springs: bool) -> tuple[Model, np.ndarray]:
     parts: list[Joint] = []
     findings = [*left_out(plant)]
     for i in range(1, plant.nbody):
-        name, mass, R = name_of('body', plant.body(i)), float(plant.body_mass[i]), rotation_of(plant.body_iquat[i])
-        about_com = product(R, np.diag(plant.body_inertia[i]), R.T)
-        findings += audit_inertial(name, mass, about_com)
+        name, inertial = name_of('body', plant.body(i)), _inertial(plant, i)
+        findings += audit_inertial(name, inertial.mass, inertial.inertia)
         findings += _dropped_limits(plant, i)
-        parts += _parts(plant, i, name, ten_parameters(mass, plant.body_ipos[i], about_com))
+        parts += _parts(plant, i, name, ten_parameters(*inertial))
     zeros, off = switched_off(plant)
     findings += off
     parts = [replace(part, **zeros) for part in parts]
@@ -94,6 +117,13 @@ def _model(plant, springs: bool) -> tuple[Model, np.ndarray]:
     model = with_equalities(merged(robot, name_of('body', plant.body(0)), parts), plant)
     gravity = np.zeros(3) if is_off(plant, 'mjDSBL_GRAVITY') else plant.opt.gravity.copy()
     return audited(model, [*findings, *model.findings]), gravity
+
+
+def _inertial(plant, body: int) -> Inertial:
+    """Return the inertial of a body."""
+    R = rotation_of(plant.body_iquat[body])
+    about_com = product(R, np.diag(plant.body_inertia[body]), R.T)
+    return Inertial(float(plant.body_mass[body]), plant.body_ipos[body].copy(), about_com)
 
 
 def _parts(plant, number: int, body: str, inertia: np.ndarray) -> Iterator[Joint]:

@@ -20,8 +20,8 @@ from robot_dynamics_ros.control.arm.mechanism_check import friction_findings, st
 from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
 from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.formats.description import urdf_of_description
-from robot_dynamics_ros.formats.urdf import Inertial, inertials_from_urdf, joints_without_motor
+from robot_dynamics_ros.formats.description import inertials_of_description, urdf_of_description
+from robot_dynamics_ros.formats.urdf import Inertial, joints_without_motor
 from robot_dynamics_ros.model.closed_loops.loops import check_tree
 from robot_dynamics_ros.model.closed_loops.open_loops import joints_without_effort, planar_branches
 from robot_dynamics_ros.model.consistent_inertias import eigenvalues
@@ -148,7 +148,7 @@ def report(robot: Robot | DrivenRobot, mechanism: Robot, description: str, verdi
         f'{robot.name}: {robot.nv} joints, {moving:.4g} kg moving on {model.link_names[0]!r}, '
         f'gravity {x:.4g}, {y:.4g}, {z:.4g} m/s^2'
     )
-    boxes = _boxes(description)
+    boxes = boxes_of(description)
     inertials = _inertials(model, description)
     unknown = isinstance(robot, Robot) and robot.loops.all
     needed = np.full(robot.nv, np.nan) if unknown else largest_static_torque(robot).torque
@@ -315,18 +315,12 @@ def _on_axes(model: Model) -> Iterable[Finding]:
 
 
 def _inertials(model: Model, description: str) -> dict[str, Inertial]:
-    """Return inertials by link: as written in a URDF, of bodies with what is fixed to them elsewhere."""
-    urdf = urdf_of_description(description)
-    if urdf is None:
+    """Return inertials by link as written; in a YAML file, of bodies with what is fixed to them."""
+    inertials = inertials_of_description(description)
+    if inertials is None:
         rows = zip(model.link_names, model.arrays.I, strict=True)
         return {link: Inertial(*central_parameters(row)) for link, row in rows}
-    return {link: it for link, it in inertials_from_urdf(urdf).items() if link in model.frames}
-
-
-def _boxes(description: str) -> dict[str, LinkBox]:
-    """Return the boxes of links of a URDF whose shapes are known."""
-    urdf = urdf_of_description(description)
-    return {} if urdf is None else boxes_of(urdf)
+    return {link: it for link, it in inertials.items() if link in model.frames}
 
 
 def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

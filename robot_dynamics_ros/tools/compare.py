@@ -9,7 +9,6 @@ import numpy as np
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.control.trajectories.motion_profiles import SampledMotion
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.formats.description import urdf_of_description
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.comparison.comparison import PRINTED, SIX, Comparison, compare
@@ -112,7 +111,7 @@ def _view(robot: Robot, motion: SampledMotion, options) -> None:
     from robot_dynamics_ros.tools.view import view  # noqa: PLC0415
 
     torque = robot.inverse_dynamics(motion.q, motion.qd, motion.qdd)
-    view(robot, motion.t, motion.q, torque, urdf_of_description(options.robot))
+    view(robot, motion.t, motion.q, torque, options.robot)
 
 
 def _masses(values: list[float]) -> list[float]:

@@ -2,14 +2,16 @@
 
 import threading
 import time
+from html import escape
 from pathlib import Path
 
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
-from robot_dynamics_ros.formats.description import found_description, urdf_of_description
+from robot_dynamics_ros.formats.description import found_description
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.tools.figures.urdf_shapes import Shape, shapes_from_urdf
+from robot_dynamics_ros.tools.figures.description_shapes import shapes_of
+from robot_dynamics_ros.tools.figures.shapes import LeftOut, Shapes
 from robot_dynamics_ros.validation import finite, increasing
 
 PERIOD = 1.0 / 30.0
@@ -19,10 +21,12 @@ PERIOD = 1.0 / 30.0
 def view(robot: Robot, t, q, torque=None, urdf: str | Path | None = None, port: int = 8080) -> None:
     """Serve a page that plays a motion back, print its address, and return when interrupted (Ctrl-C).
 
-    The arguments are those of ``MotionView``.
+    It also prints what of the description is not drawn. The arguments are those of ``MotionView``.
     """
     try:
         with MotionView(robot, t, q, torque, urdf, port) as shown:
+            for sentence in shown.left_out:
+                print(f'not drawn: {sentence}')
             print(f'{robot.name}: open {shown.url} in a browser; Ctrl-C ends it', flush=True)
             threading.Event().wait()
     except KeyboardInterrupt:
@@ -43,16 +47,22 @@ class MotionView:
     torque : array_like, (m, nv), optional
         Torques at these times, N m (prismatic: N), shown as arrows along the joint axes.
     urdf : str or Path, optional
-        URDF of the robot for its shapes: path or text, a xacro file without arguments, or a name that
-        ``Robot.from_description`` accepts. Lines between the origins of links are shown where moving links have no
-        shape.
+        Description of the robot for its shapes, URDF, SDF or MJCF: path or text, a xacro file without arguments, or a
+        name that ``Robot.from_description`` accepts. Lines between the origins of links are shown where moving links
+        have no shape.
     port : int
         TCP port of the page. If it is in use, the next free one.
+
+    Attributes
+    ----------
+    left_out : tuple of str
+        What of the description is not drawn, a sentence each; the page has them, too.
 
     Raises
     ------
     ArgumentError, ModelError
-        For arrays of wrong shape, times not in ascending order, a URDF of another robot, and a number that is no port.
+        For arrays of wrong shape, times not in ascending order, a description of another robot or one that cannot be
+        read, and a number that is no port.
     DynamicsError
         Without the Python package viser.
     """
@@ -74,18 +84,20 @@ class MotionView:
         count = len(self._t)
         self._robot, self._q = robot, finite('q', q, (count, robot.nq))
         self._torque = np.zeros((count, robot.nv)) if torque is None else finite('torque', torque, (count, robot.nv))
-        shapes = [] if urdf is None else _shapes(robot, urdf)
+        shapes = Shapes([], []) if urdf is None else _shapes(robot, urdf)
         self._server = ViserServer('127.0.0.1', port, label=robot.name, verbose=False)
         try:
-            self.scene = RobotScene(self._server.scene, robot, self._q, shapes, _largest(robot, self._torque))
+            self.scene = RobotScene(self._server.scene, robot, self._q, shapes.drawn, _largest(robot, self._torque))
         except BaseException:
             self._server.stop()
             raise
+        self.left_out: tuple[str, ...] = tuple(map(str, (*shapes.left_out, *self.scene.left_out)))
         self._lock = threading.Lock()  # of what is shown: the slider and the player change it
         self._closed = threading.Event()
         self._arrange()
         self._add_switches(torque is not None)
         self._add_player()
+        self._add_left_out()
         self.show(self._t[0])
         self._player = threading.Thread(target=self._run, daemon=True)
         self._player.start()
@@ -181,6 +193,13 @@ class MotionView:
             self._plays = not self._plays
             self._play.label = 'Pause' if self._plays else 'Play'
 
+    def _add_left_out(self) -> None:
+        """Add the sentences about what is not drawn, in a folder that is closed at first."""
+        if self.left_out:
+            with self._server.gui.add_folder(f'not drawn: {len(self.left_out)}', expand_by_default=False):
+                for sentence in self.left_out:
+                    self._server.gui.add_html(f'<p>{escape(sentence)}</p>')
+
     def _run(self) -> None:
         """Show one moment after another while playing; after the end begin again."""
         before = time.monotonic()
@@ -192,16 +211,17 @@ class MotionView:
             before = now
 
 
-def _shapes(robot: Robot, urdf: str | Path) -> list[Shape]:
-    """Return the shapes of those links that the robot has; ArgumentError for a URDF that has none of them, or none."""
-    found = urdf_of_description(found_description(urdf))
-    if found is None:
-        raise ArgumentError(f'urdf: expected a URDF, got {urdf!s:.80}; without urdf, lines show the links')
-    shapes = shapes_from_urdf(found)
-    known = [shape for shape in shapes if shape.link in robot.frame_names]
-    if shapes and not known:
-        raise ArgumentError(f'urdf: it has shapes of {shapes[0].link!r} and others, but of no link of {robot.name}')
-    return known
+def _shapes(robot: Robot, description: str | Path) -> Shapes:
+    """Return the shapes of those links that the robot has; ArgumentError for shapes of none of them."""
+    found = shapes_of(found_description(description))
+    drawn = [shape for shape in found.drawn if shape.link in robot.frame_names]
+    left_out = [it for it in found.left_out if not it.link or it.link in robot.frame_names]
+    if found.drawn and not drawn:
+        other = found.drawn[0].link
+        raise ArgumentError(f'urdf: it has shapes of {other!r} and others, but of no link of {robot.name}')
+    if not drawn and not left_out:
+        left_out = [LeftOut('', 'the description has no shapes: lines show the links')]
+    return Shapes(drawn, left_out)
 
 
 def _largest(robot: Robot, torque: np.ndarray) -> np.ndarray:

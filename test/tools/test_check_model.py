@@ -190,6 +190,42 @@ def test_boxes_hold_all_shapes_of_a_link():
     assert boxes_of(TREE.replace('<link name="flag">', f'<link name="flag">{mesh}')) == {}
 
 
+SDF = """<sdf version="1.9"><model name="r"><link name="base"/>
+  <link name="arm"><inertial><mass>{mass}</mass><inertia><ixx>0.01</ixx><iyy>0.01</iyy><izz>0.01</izz></inertia>
+    </inertial><visual name="v"><pose relative_to="turn">0 0 0.1 0 0 0</pose><geometry>
+      <box><size>0.2 0.1 0.4</size></box></geometry></visual></link>
+  <link name="held"><inertial><mass>30</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial></link>
+  <joint name="turn" type="revolute"><pose>0 0 -0.1 0 0 0</pose><parent>base</parent><child>arm</child>
+    <axis><xyz>0 1 0</xyz><limit><lower>-1</lower><upper>1</upper><effort>900</effort><velocity>1</velocity></limit>
+    </axis></joint>
+  <joint name="hold" type="fixed"><parent>arm</parent><child>held</child></joint>
+</model></sdf>"""
+
+
+def test_the_box_of_an_sdf_is_compared_with_the_inertial_of_its_link(capsys, tmp_path):
+    path = tmp_path / 'arm.sdf'
+    for mass, found in ((2, 0), (60, 1)):
+        path.write_text(SDF.format(mass=mass), encoding='utf-8')
+        _, text = run(capsys, str(path))
+        assert next(row.split() for row in table(text, 'links') if ' arm ' in row)[-3:] == ['0.2', '0.1', '0.4']
+        rows = [row for row in table(text, 'findings') if 'solid steel' in row]
+        assert len(rows) == found and all("link 'arm'" in row for row in rows)
+
+
+def test_the_box_of_an_mjcf_holds_looks_and_contacts(capsys, tmp_path):
+    pytest.importorskip('mujoco')
+    path = tmp_path / 'arm.xml'
+    path.write_text("""<mujoco><asset><mesh name="wedge" vertex="0 0 0 0.4 0 0 0 0.2 0 0 0 0.1"/></asset><worldbody>
+      <body name="arm"><joint name="turn" axis="0 1 0"/><inertial pos="0.5 0 0" mass="50" diaginertia="1 1 1"/>
+        <geom type="mesh" mesh="wedge" contype="0" conaffinity="0" euler="0 0 90"/>
+        <geom type="ellipsoid" size="0.05 0.1 0.2" group="3"/></body></worldbody></mujoco>""")
+    box = boxes_of(path)['arm']
+    np.testing.assert_allclose(box.lower, [-0.2, -0.1, -0.2], atol=1e-6)
+    np.testing.assert_allclose(box.upper, [0.05, 0.4, 0.2], atol=1e-6)
+    rows = [row for row in table(run(capsys, str(path))[1], 'findings') if 'outside of the box' in row]
+    assert len(rows) == 1 and "link 'arm'" in rows[0] and '0.45 m' in rows[0]
+
+
 BOX = LinkBox(np.array([-0.1, -0.05, -0.2]), np.array([0.1, 0.05, 0.2]))
 SOLID = 2.0 / 12.0 * np.diag([0.1**2 + 0.4**2, 0.2**2 + 0.4**2, 0.2**2 + 0.1**2])
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload, Robot
-from robot_dynamics_ros.errors import ArgumentError, DynamicsError, ModelError
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.tools.figures.figures import joint_colours
 from robot_dynamics_ros.tools.figures.urdf_shapes import shapes_from_urdf
@@ -53,7 +53,7 @@ def pose_of(wxyz, position):
 @pytest.mark.parametrize(('moment', 'q'), MOMENTS)
 def test_links_are_where_the_robot_says(shown, moment, q):
     shown.show(moment)
-    links = {shape.link for shape in shapes_from_urdf(URDF)}
+    links = {shape.link for shape in shapes_from_urdf(URDF).drawn}
     assert set(shown.scene.links) == links | {'wrist3_Link'}
     for link, node in shown.scene.links.items():
         assert pose_of(node.wxyz, node.position) == pytest.approx(ARM.link_pose(q, link), abs=1e-9)
@@ -136,13 +136,47 @@ def test_a_wrong_moment_is_named(shown):
         shown.show(np.nan)
 
 
-def test_a_name_stands_for_the_urdf_and_another_format_is_refused(shown):
+def test_a_name_stands_for_the_urdf_and_a_yaml_file_has_no_shapes(shown):
     with MotionView(ARM, T, Q, urdf='aubo_i5') as view:
-        assert set(view.scene.links) == set(shown.scene.links)
-    with pytest.raises(
-        ArgumentError, match=r'^urdf: expected a URDF, got arm\.yaml; without urdf, lines show the links$'
-    ):
-        MotionView(ARM, T, Q, urdf='arm.yaml')
+        assert set(view.scene.links) == set(shown.scene.links) and view.left_out == ()
+    with MotionView(ARM, T, Q, urdf='arm.yaml') as view:
+        assert view.left_out == ('arm.yaml: a YAML file has no shapes',) and view.scene.lines.visible
+
+
+SDF = """<sdf version="1.9"><model name="r"><link name="base"/>
+  <link name="arm"><pose>0 0 0.3 0 0 0</pose>{}</link>
+  <joint name="turn" type="revolute"><parent>base</parent><child>arm</child><axis><xyz>0 1 0</xyz></axis></joint>
+</model></sdf>"""
+
+
+def sdf(*geometries):
+    return SDF.format(''.join(f'<visual name="v"><geometry>{it}</geometry></visual>' for it in geometries))
+
+
+def test_the_shapes_of_an_sdf_are_drawn_and_what_is_not_is_a_sentence(viser, monkeypatch):
+    meshes = []
+    monkeypatch.setattr(viser.SceneApi, 'add_mesh_simple', lambda *arguments, **_: meshes.append(arguments) or True)
+    text = sdf('<ellipsoid><radii>1 2 3</radii></ellipsoid>', '<plane/>')
+    with MotionView(Robot.from_sdf(text), [0.0], [[0.5]], urdf=text) as view:
+        assert view.left_out == ("link 'arm': visual 'v': <plane> is not drawn",)
+        assert list(view.scene.links) == ['arm'] and not view.scene.lines.visible
+        ((_, name, vertices, _),) = meshes
+        assert name == '/link0/shape0' and np.ptp(vertices, axis=0) == pytest.approx([2.0, 4.0, 6.0], rel=0.01)
+    text = sdf()
+    with MotionView(Robot.from_sdf(text), [0.0], [[0.5]], urdf=text) as view:
+        assert view.left_out == ('the description has no shapes: lines show the links',)
+
+
+def test_the_shapes_of_an_mjcf_are_drawn():
+    pytest.importorskip('mujoco')
+    text = """<mujoco><asset><mesh name="roof" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody>
+      <geom type="plane" size="1 1 1"/>
+      <body name="arm"><joint name="a" axis="0 1 0"/><joint name="b" axis="1 0 0"/>
+        <geom type="mesh" mesh="roof"/></body></worldbody></mujoco>"""
+    with MotionView(Robot.from_mjcf(text), [0.0], [[0.5, 0.2]], urdf=text) as view:
+        assert view.left_out == ("link 'world': a plane is not drawn",)
+        # the link between the two joints has no mass
+        assert list(view.scene.links) == ['arm'] and not view.scene.lines.visible
 
 
 def test_a_urdf_of_another_robot_is_refused():
@@ -158,8 +192,19 @@ def test_a_file_that_is_no_mesh_is_named(tmp_path, content):
     visual = '<visual><geometry><mesh filename="arm.stl"/></geometry></visual>'
     path = tmp_path / 'arm.urdf'
     path.write_text(f'<robot name="r"><link name="wrist3_Link">{visual}</link></robot>', encoding='utf-8')
-    with pytest.raises(ModelError, match=r"link 'wrist3_Link': .*arm\.stl is no mesh"):
-        MotionView(ARM, T, Q, urdf=path)
+    with MotionView(ARM, T, Q, urdf=path) as view:
+        (sentence,) = view.left_out
+        assert re.search(r"^link 'wrist3_Link': .*arm\.stl is no mesh", sentence)
+
+
+def test_a_mesh_of_a_format_that_is_not_read_is_named(tmp_path):
+    (tmp_path / 'arm.step').touch()
+    visual = '<visual><geometry><mesh filename="arm.step"/></geometry></visual>'
+    path = tmp_path / 'arm.urdf'
+    path.write_text(f'<robot name="r"><link name="wrist3_Link">{visual}</link></robot>', encoding='utf-8')
+    with MotionView(ARM, T, Q, urdf=path) as view:
+        (sentence,) = view.left_out
+        assert sentence.endswith('arm.step is not read: trimesh reads no files of the format step')
 
 
 def test_a_missing_package_is_named(monkeypatch):
@@ -176,14 +221,16 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.tools.view import view
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-view(Robot.from_dh([{'a': 0.5, 'mass': 1.0}]), [0.0, 1.0], [[0.0], [1.0]])
+view(Robot.from_dh([{'a': 0.5, 'mass': 1.0}]), [0.0, 1.0], [[0.0], [1.0]], urdf='arm.yaml')
 """
 
 
 def test_a_script_prints_the_address_and_ends_with_an_interrupt():
     command = [sys.executable, '-c', SCRIPT]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        line = next(line for line in process.stdout if 'Ctrl-C' in line)
+        lines = iter(process.stdout)
+        assert next(line for line in lines if 'drawn' in line) == 'not drawn: arm.yaml: a YAML file has no shapes\n'
+        line = next(line for line in lines if 'Ctrl-C' in line)
         with urlopen(re.search(r'http://127\.0\.0\.1:\d+', line)[0]) as page:
             assert b'Viser client' in page.read()
         process.send_signal(signal.SIGINT)
@@ -235,7 +282,7 @@ def test_a_browser_draws_the_links_where_the_robot_says(shown, page):
         wait_until_drawn(page, shown, q)
         for link, node in shown.scene.links.items():
             assert drawn(page, node.name) == pytest.approx(ARM.link_pose(q, link), abs=1e-6)
-        for i, shape in enumerate(shapes_from_urdf(URDF)):
+        for i, shape in enumerate(shapes_from_urdf(URDF).drawn):
             name = f'{shown.scene.links[shape.link].name}/shape{i}'
             assert drawn(page, name) == pytest.approx(ARM.link_pose(q, shape.link) @ shape.pose, abs=1e-6)
         pictures.append(page.locator('canvas').first.screenshot())

@@ -5,8 +5,9 @@ opened. A joint with the parent ``world`` makes the world the base; else the bas
 a URDF. ModelError is the only exception, whatever the input.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -30,6 +31,8 @@ from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.model import GRAVITY, Finding, Model
 
+Result = TypeVar('Result')
+
 OF_A_WORLD = [0.0, 0.0, -9.8]
 """m/s^2: gravity of a <world> that states none."""
 
@@ -46,23 +49,43 @@ def model_from_sdf(source: str | Path, couple_mimics: bool = False) -> tuple[Mod
     and joints that give a link a second way to the base close loops. Gravity is that of the <world>, else (0, 0, -9.81)
     there. Raises ModelError for anything but one tree of supported joints.
     """
+    return _read(source, lambda sdf: _model(sdf, couple_mimics))
+
+
+def frames_from_sdf(source: str | Path) -> ModelFrames:
+    """Return links, joints and frames of the model that ``model_from_sdf`` reads; ModelError."""
+    return _read(source, lambda sdf: _stated(sdf)[2])
+
+
+def inertials_from_sdf(source: str | Path) -> dict[str, Inertial]:
+    """Return the inertials of its links as written; ModelError."""
+    return _read(source, lambda sdf: _inertials(_stated(sdf)[2]))
+
+
+def _read(source: str | Path, then: Callable[[Element], Result]) -> Result:
+    """Return what ``then`` makes of the <sdf> element of a source; a ModelError names the source."""
     is_text = isinstance(source, str) and '<' in source
     try:
         sdf = parsed(str(source) if is_text else read_xml(source))
         check_root(sdf, 'sdf')
-        return _model(sdf, couple_mimics)
+        return then(sdf)
     except ModelError as error:
         raise ModelError(f'{"robot description" if is_text else source}: {error}') from error
 
 
-def _model(sdf: Element, couple_mimics: bool) -> tuple[Model, np.ndarray]:
-    """Return model and gravity of an <sdf> element."""
+def _stated(sdf: Element) -> tuple[Element, Element | None, ModelFrames]:
+    """Return the <model> that moves, the <world> that it is in, and its frames."""
     version = version_of(sdf)
     element, world = _moving_model(sdf)
-    name = word('model', element, 'name')
+    word('model', element, 'name')
     _refuse_includes(element)
-    frames = ModelFrames(element, version)
-    links = {link: _inertial(f'link {link!r}', it, version) for link, it in frames.links.items()}
+    return element, world, ModelFrames(element, version)
+
+
+def _model(sdf: Element, couple_mimics: bool) -> tuple[Model, np.ndarray]:
+    """Return model and gravity of an <sdf> element."""
+    element, world, frames = _stated(sdf)
+    name, links = word('model', element, 'name'), _inertials(frames)
     gearboxes = [it for it, (joint, _) in frames.joints.items() if joint.get('type') == GEARBOX]
     read = [read_joint(frames, it) for it in frames.joints if it not in gearboxes]
     tree, closing = tree_and_closing(read)
@@ -116,6 +139,11 @@ def _gravity_of(world: Element) -> list[float]:
         if place is not None and place.find('gravity') is not None:
             return numbers(owner, place, 'gravity', OF_A_WORLD)
     return OF_A_WORLD
+
+
+def _inertials(frames: ModelFrames) -> dict[str, Inertial]:
+    """Return the inertial of each link."""
+    return {link: _inertial(f'link {link!r}', it, frames.version) for link, it in frames.links.items()}
 
 
 def _inertial(owner: str, link: Element, version: Version) -> Inertial:

@@ -13,7 +13,18 @@ import numpy as np
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.urdf import Inertial
 from robot_dynamics_ros.model.model import Finding
-from robot_dynamics_ros.tools.figures.urdf_shapes import Box, Capsule, Cylinder, Mesh, Sphere, shapes_from_urdf
+from robot_dynamics_ros.tools.figures.description_shapes import shapes_of
+from robot_dynamics_ros.tools.figures.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Geometry,
+    Mesh,
+    Shape,
+    Sphere,
+    Triangles,
+)
 
 MARGIN = 0.1
 """Of the box's edges: shapes are simplified."""
@@ -37,28 +48,28 @@ class LinkBox(NamedTuple):
         return self.upper - self.lower
 
 
-def boxes_of(urdf: str | Path) -> dict[str, LinkBox]:
-    """Return the box of each link that has shapes, all of known size, in a URDF (path or text).
+def boxes_of(description: str | Path) -> dict[str, LinkBox]:
+    """Return the box of each link that has shapes in a description, URDF, SDF or MJCF.
 
-    Visual and collision shapes count. The size of a mesh is known where its file exists and trimesh is installed.
+    Visual and collision shapes count, each where all of a link's are known. The size of a mesh is known where its file
+    exists and trimesh is installed.
     """
     corners: dict[str, list[np.ndarray]] = {}
-    unknown = set()
-    try:
-        shapes = shapes_from_urdf(urdf, ('visual', 'collision'))
-    except ModelError:
-        return {}  # shapes that no URDF has are nothing for this check
-    for shape in shapes:
-        extent = _extent(shape.geometry)
-        if extent is None:
-            unknown.add(shape.link)
-            continue
-        grid = np.stack(np.meshgrid(*np.transpose(extent)), axis=-1).reshape(-1, 3)
-        corners.setdefault(shape.link, []).append(grid @ shape.pose[:3, :3].T + shape.pose[:3, 3])
+    for tag in ('visual', 'collision'):
+        try:
+            shapes = shapes_of(description, tag)
+        except ModelError:
+            return {}  # what cannot be read is nothing for this check
+        of_links: dict[str, list[np.ndarray | None]] = {it.link: [None] for it in shapes.left_out}
+        for shape in shapes.drawn:
+            of_links.setdefault(shape.link, []).append(_points(shape))
+        for link, found in of_links.items():
+            known = [points for points in found if points is not None]
+            if len(known) == len(found):
+                corners.setdefault(link, []).extend(known)
     return {
         link: LinkBox(np.min(np.concatenate(points), axis=0), np.max(np.concatenate(points), axis=0))
         for link, points in corners.items()
-        if link not in unknown
     }
 
 
@@ -97,7 +108,20 @@ def check_box(link: str, inertial: Inertial, box: LinkBox) -> Iterator[Finding]:
         yield Finding('warning', where, message)
 
 
-def _extent(geometry) -> tuple[np.ndarray, np.ndarray] | None:
+def _points(shape: Shape) -> np.ndarray | None:
+    """Return points (k, 3; m) in the link's frame that have the box of a shape, None where its size is unknown."""
+    geometry = shape.geometry
+    if isinstance(geometry, Triangles):
+        points = geometry.vertices
+    else:
+        extent = _extent(geometry)
+        if extent is None:
+            return None
+        points = np.stack(np.meshgrid(*np.transpose(extent)), axis=-1).reshape(-1, 3)
+    return points @ shape.pose[:3, :3].T + shape.pose[:3, 3]
+
+
+def _extent(geometry: Geometry) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the ends (3, m) of a shape's own box, None where they are unknown."""
     match geometry:
         case Box(edges):
@@ -108,6 +132,8 @@ def _extent(geometry) -> tuple[np.ndarray, np.ndarray] | None:
             half = np.array([radius, radius, 0.5 * length + radius])
         case Sphere(radius):
             half = np.full(3, radius)
+        case Ellipsoid(radii):
+            half = np.array(radii)
         case Mesh(path, scale):
             return _extent_of_mesh(path, scale)
     return -half, half

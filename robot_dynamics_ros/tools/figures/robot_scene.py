@@ -8,10 +8,19 @@ import trimesh
 from viser import SceneApi
 from viser.transforms import SO3
 
-from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.figures.figures import joint_colours
-from robot_dynamics_ros.tools.figures.urdf_shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from robot_dynamics_ros.tools.figures.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    LeftOut,
+    Mesh,
+    Shape,
+    Sphere,
+    Triangles,
+)
 
 ARROW = 0.4
 """Length of the arrow of the largest torque, as a part of the robot's size."""
@@ -23,6 +32,7 @@ DENSITY = 2700.0
 """Density of the sphere that stands for a payload, kg/m^3: that of aluminium."""
 SAMPLES = 50
 """Positions of a motion that the robot's size is that of."""
+COLLADA = 'meshes of COLLADA need pycollada, which is not installed: pip install pycollada'
 LINE_COLOUR = (110, 110, 120)
 PAYLOAD_COLOUR = (40, 40, 50)  # none of a joint
 
@@ -32,7 +42,7 @@ class RobotScene:
 
     ``links`` has a node for each link that has shapes or a payload, at the pose of its frame; these are the node's
     children. ``lines`` connects the origins of all links, ``arrows`` has one of each velocity, for its torque about or
-    along the joint axis, ``payloads`` a sphere for each payload.
+    along the joint axis, ``payloads`` a sphere for each payload. ``left_out`` says which meshes cannot be read.
     """
 
     def __init__(self, scene: SceneApi, robot: Robot, q: np.ndarray, shapes: Sequence[Shape], largest: np.ndarray):
@@ -48,11 +58,15 @@ class RobotScene:
         owners = dict.fromkeys([*(shape.link for shape in shapes), *robot.payloads])
         # a name of a link may have a slash, which separates the names of nodes
         self.links = {link: scene.add_frame(f'/link{i}', show_axes=False) for i, link in enumerate(owners)}
-        drawn = {shape.link for i, shape in enumerate(shapes) if self._add_shape(i, shape)}
+        self.left_out: list[LeftOut] = []
+        frames, names = robot.model.frames, robot.link_names
+        # a shape of what is fixed to a link is one of the link
+        drawn = {names[frames[shape.link].link] for i, shape in enumerate(shapes) if self._add_shape(i, shape)}
         self.payloads = [self._add_payload(link) for link in robot.payloads]
         segments = np.zeros((len(self._pairs), 2, 3), np.float32)
         self.lines = scene.add_line_segments('/lines', segments, LINE_COLOUR, thickness=0.012 * self.size)
-        self.lines.visible = not drawn.issuperset(robot.link_names[1:])
+        with_mass = {name for name, row in zip(names[1:], robot.model.arrays.I[1:], strict=True) if row.any()}
+        self.lines.visible = not drawn or not drawn >= with_mass
         self.arrows = self._add_arrows()
         self.show(q[0], np.zeros(robot.nv))
 
@@ -106,7 +120,7 @@ class RobotScene:
         return self._scene.add_icosphere(name, radius, PAYLOAD_COLOUR, opacity=0.6, position=payload.com)
 
     def _add_shape(self, number: int, shape: Shape):
-        """Add a shape below the node of its link; return its node, None for a mesh of a format that cannot be read."""
+        """Add a shape below the node of its link; return its node, None for a mesh that cannot be read."""
         scene, name = self._scene, f'{self.links[shape.link].name}/shape{number}'
         common = {
             'color': tuple(round(255 * min(max(part, 0.0), 1.0)) for part in shape.colour),
@@ -123,10 +137,16 @@ class RobotScene:
                 return scene.add_mesh_simple(name, mesh.vertices - mesh.bounds.mean(axis=0), mesh.faces, **common)
             case Sphere(radius):
                 return scene.add_icosphere(name, radius, **common)
+            case Ellipsoid(radii):
+                ball = trimesh.creation.icosphere(subdivisions=3)
+                return scene.add_mesh_simple(name, ball.vertices * radii, ball.faces, **common)
+            case Triangles(vertices, faces):
+                return scene.add_mesh_simple(name, vertices, faces, **common)
             case Mesh(path, scale):
-                if path.suffix.lstrip('.').lower() not in trimesh.available_formats():
+                mesh = _mesh(path)
+                if isinstance(mesh, str):
+                    self.left_out.append(LeftOut(shape.link, mesh))
                     return None
-                mesh = _mesh(shape.link, path)
                 # a reflection turns triangles inside out
                 faces = mesh.faces if np.prod(scale) > 0.0 else mesh.faces[:, ::-1]
                 return scene.add_mesh_simple(name, mesh.vertices * scale, faces, **common)
@@ -139,15 +159,16 @@ def _neighbours(robot: Robot) -> list[tuple[str, str]]:
     return moving + [(names[frame.link], name) for name, frame in robot.model.frames.items() if name not in names]
 
 
-def _mesh(link: str, path: Path) -> trimesh.Trimesh:
-    """Return the mesh of a file; ModelError for a file without triangles."""
+def _mesh(path: Path) -> trimesh.Trimesh | str:
+    """Return the mesh of a file, or why it cannot be read."""
+    suffix = path.suffix.lstrip('.').lower()
+    if suffix not in trimesh.available_formats():
+        return f'{path} is not read: {COLLADA if suffix == "dae" else f"trimesh reads no files of the format {suffix}"}'
     try:
         mesh = trimesh.load(path, force='mesh')
     except Exception as error:  # each format's reader has its own
-        raise ModelError(f'link {link!r}: {path} is no mesh: {error}') from error
-    if not len(mesh.faces):
-        raise ModelError(f'link {link!r}: {path} is no mesh: it has no triangles')
-    return mesh
+        return f'{path} is no mesh: {error}'
+    return mesh if len(mesh.faces) else f'{path} is no mesh: it has no triangles'
 
 
 def _axis(S: np.ndarray) -> np.ndarray:
