@@ -45,8 +45,11 @@ ROUNDING = 1e-12
 """Of the largest torque; rad or m of an open loop: a smaller one is shown as 0."""
 
 PLACEHOLDER, WEIGHTLESS = 25.0, 1e3
-"""Of the largest gravity torque: effort limits of arms are 1 to 12 times that; beyond the first they are placeholders,
+"""Of the largest gravity torque: effort limits of arms are 1 to 20 times that; beyond the first they are placeholders,
 beyond the second the joints carry no weight."""
+OF_AN_ARM = 4
+"""Hinges in series: legs and modules have fewer, and their motors bear more than their own weight. Limits of the legs
+of four quadrupeds, which are the motors', are 28 to 32 times the largest gravity torque."""
 
 OF_AUBO = 'reads an AUBO controller'
 
@@ -287,10 +290,16 @@ def _on_torques(robot: Robot | DrivenRobot, needed: np.ndarray) -> Iterable[Find
 def _on_placeholders(robot: Robot | DrivenRobot, needed: np.ndarray) -> Iterable[Finding]:
     """Yield a finding on effort limits of hinges that are far beyond what gravity needs at any of them.
 
-    Nothing is said of a robot whose hinges carry no weight, such as those of a SCARA arm.
+    Nothing is said of a robot whose hinges carry no weight, such as those of a SCARA arm, and of one without
+    ``OF_AN_ARM`` hinges in series.
     """
-    kinds = {joint.name: joint.kind for joint in robot.model.joints}
-    hinges = {name: k for name, k in _velocities(robot).items() if kinds[name] == 'revolute'}
+    arrays, names, kinds = robot.model.arrays, robot.model.joint_names, robot.model.joint_kinds
+    hinges = {name: k for name, k in _velocities(robot).items() if kinds[names.index(name)] == 'revolute'}
+    in_series = [0] * (arrays.n + 1)
+    for i in range(1, arrays.n + 1):
+        in_series[i] = in_series[arrays.parent[i]] + (kinds[i - 1] == 'revolute')
+    if max(in_series) < OF_AN_ARM:
+        return
     largest = max((float(needed[k]) for k in hinges.values()), default=0.0)
     limits = {name: float(robot.limits.effort[k]) for name, k in hinges.items()}
     found = [name for name, limit in limits.items() if PLACEHOLDER * largest < limit < WEIGHTLESS * largest]

@@ -2,8 +2,10 @@
 
 import re
 import sys
+from pathlib import Path
 
 from support.robots.cut_four_bar import PIN_OF_COUPLER, PIN_OF_ROCKER, cut_four_bar
+from support.robots.example_robots import example_urdfs
 from support.robots.facade_robots import TREE
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 import yaml
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.formats.urdf import Inertial
 from robot_dynamics_ros.nodes.executables.bringup import NODES
 from robot_dynamics_ros.tools import check_model
@@ -103,15 +106,30 @@ def test_torques_above_effort_limits_are_findings(capsys):
     assert needed <= found < 1.2 * needed
 
 
-@pytest.mark.parametrize(('effort', 'found'), [(9, 0), (2000, 1), (5e5, 0)])
+def on_placeholders(capsys, urdf: str) -> list[str]:
+    """Return the findings on effort limits that limit nothing."""
+    return [row for row in table(run(capsys, urdf)[1], 'findings') if 'limits nothing' in row]
+
+
+@pytest.mark.parametrize(('effort', 'found'), [(300, 0), (5000, 1), (5e5, 0)])
 def test_an_effort_limit_that_limits_nothing_is_found(effort, found, capsys):
-    _, text = run(capsys, LIMITED.replace('effort="9"', f'effort="{effort}"'))
-    rows = [row for row in table(text, 'findings') if 'limits nothing' in row]
+    text = Path(named_urdf('aubo_i5')).read_text(encoding='utf-8')
+    rows = on_placeholders(capsys, re.sub('effort="133"', f'effort="{effort}"', text))
     assert len(rows) == found
-    assert all(
-        re.search(r'effort limit of a_wag 2000 N m: gravity needs no more than [\d.]+ N m at any joint; ', row)
-        for row in rows
+    said = (
+        r'effort limit of shoulder_joint 5000, .*_joint 5000 N m: gravity needs no more than 69\.07 N m at any joint; '
     )
+    assert all(re.search(said, row) for row in rows)
+
+
+def test_limits_of_a_module_of_two_hinges_are_no_finding(capsys):
+    assert not on_placeholders(capsys, LIMITED.replace('effort="9"', 'effort="2000"'))
+
+
+@pytest.mark.parametrize('name', ['a1.urdf', 'go1.urdf', 'go2.urdf', 'laikago.urdf'])
+def test_limits_of_legs_are_no_finding(name, capsys):
+    (path,) = [path for path in example_urdfs() if path.endswith(f'/{name}')]
+    assert not on_placeholders(capsys, path)
 
 
 def test_axes_that_are_nearly_along_a_coordinate_axis_are_findings(capsys):
