@@ -244,6 +244,17 @@ def test_the_box_of_an_mjcf_holds_looks_and_contacts(capsys, tmp_path):
     assert len(rows) == 1 and "link 'arm'" in rows[0] and '0.45 m' in rows[0]
 
 
+@pytest.mark.parametrize('name', ['arm.stl', 'arm.dae'])
+def test_a_file_that_is_no_mesh_has_no_box(name, tmp_path):
+    pytest.importorskip('trimesh')
+    pytest.importorskip('collada')
+    (tmp_path / name).write_text('\n<?xml version="1.0"?><COLLADA/>', encoding='utf-8')
+    path = tmp_path / 'arm.urdf'
+    mesh = f'<visual><geometry><mesh filename="{name}"/></geometry></visual>'
+    path.write_text(TREE.replace('<link name="flag">', f'<link name="flag">{mesh}'), encoding='utf-8')
+    assert boxes_of(path) == {}
+
+
 BOX = LinkBox(np.array([-0.1, -0.05, -0.2]), np.array([0.1, 0.05, 0.2]))
 SOLID = 2.0 / 12.0 * np.diag([0.1**2 + 0.4**2, 0.2**2 + 0.4**2, 0.2**2 + 0.1**2])
 

@@ -147,7 +147,7 @@ def _extent_of_mesh(path: Path, scale) -> tuple[np.ndarray, np.ndarray] | None:
         return None
     try:
         bounds = trimesh.load(path, force='mesh').bounds
-    except (ValueError, OSError, KeyError, IndexError, AttributeError, TypeError):
+    except Exception:  # each format's reader has its own
         return None
     if bounds is None:
         return None
