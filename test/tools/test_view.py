@@ -167,6 +167,23 @@ def test_the_shapes_of_an_sdf_are_drawn_and_what_is_not_is_a_sentence(viser, mon
         assert view.left_out == ('the description has no shapes: lines show the links',)
 
 
+@pytest.mark.parametrize(
+    'geometry',
+    [
+        '<capsule><radius>0</radius><length>0</length></capsule>',
+        '<sphere><radius>0</radius></sphere>',
+        '<box><size>-1 1 1</size></box>',
+        '<cylinder><radius>-1</radius><length>1</length></cylinder>',
+        '<ellipsoid><radii>0 0 0</radii></ellipsoid>',
+    ],
+)
+def test_a_shape_without_a_size_is_a_sentence(geometry):
+    text = sdf(geometry)
+    with MotionView(Robot.from_sdf(text), [0.0], [[0.5]], urdf=text) as view:
+        (sentence,) = view.left_out
+        assert re.fullmatch(r"link 'arm': a shape of the size -?[\d -]+ m is not drawn", sentence)
+
+
 def test_the_shapes_of_an_mjcf_are_drawn():
     pytest.importorskip('mujoco')
     text = """<mujoco><asset><mesh name="roof" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody>

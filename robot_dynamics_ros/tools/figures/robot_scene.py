@@ -15,6 +15,7 @@ from robot_dynamics_ros.tools.figures.shapes import (
     Capsule,
     Cylinder,
     Ellipsoid,
+    Geometry,
     LeftOut,
     Mesh,
     Shape,
@@ -120,7 +121,12 @@ class RobotScene:
         return self._scene.add_icosphere(name, radius, PAYLOAD_COLOUR, opacity=0.6, position=payload.com)
 
     def _add_shape(self, number: int, shape: Shape):
-        """Add a shape below the node of its link; return its node, None for a mesh that cannot be read."""
+        """Add a shape below the node of its link; return its node, None for one that cannot be drawn."""
+        sizes = _sizes(shape.geometry)
+        if min(sizes) < 0.0 or max(sizes) == 0.0:
+            stated = ' '.join(f'{size:g}' for size in sizes)
+            self.left_out.append(LeftOut(shape.link, f'a shape of the size {stated} m is not drawn'))
+            return None
         scene, name = self._scene, f'{self.links[shape.link].name}/shape{number}'
         common = {
             'color': tuple(round(255 * min(max(part, 0.0), 1.0)) for part in shape.colour),
@@ -157,6 +163,18 @@ def _neighbours(robot: Robot) -> list[tuple[str, str]]:
     names, arrays = robot.link_names, robot.model.arrays
     moving = [(names[arrays.parent[i]], names[i]) for i in range(1, len(names))]
     return moving + [(names[frame.link], name) for name, frame in robot.model.frames.items() if name not in names]
+
+
+def _sizes(geometry: Geometry) -> tuple[float, ...]:
+    """Return the lengths of a geometry that are not negative, and not all 0; m, of a mesh 1."""
+    match geometry:
+        case Box(sizes) | Ellipsoid(sizes):
+            return sizes
+        case Cylinder(radius, length):
+            return radius, length
+        case Capsule(radius, _) | Sphere(radius):
+            return (radius,)
+    return (1.0,)
 
 
 def _mesh(path: Path) -> trimesh.Trimesh | str:
