@@ -17,7 +17,7 @@ from robot_dynamics_ros.model.base_parameters import BaseParameters, base_parame
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.payload import Payload
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.robot.export.low_discrepancy import low_discrepancy
+from robot_dynamics_ros.robot.summary.low_discrepancy import low_discrepancy
 
 DISTINCT, FEWEST = 0.05, 5
 """Least difference of distinct poses in some joint, rad (m), and their least number."""

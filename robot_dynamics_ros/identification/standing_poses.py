@@ -12,7 +12,7 @@ from robot_dynamics_ros.control.joints.standstill import SPEED, Standstill
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.identification.logs.log import Log
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.robot.export.low_discrepancy import low_discrepancy
+from robot_dynamics_ros.robot.summary.low_discrepancy import low_discrepancy
 
 CANDIDATES = 512
 APPROACH = 0.1

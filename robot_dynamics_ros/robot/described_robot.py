@@ -18,8 +18,8 @@ from robot_dynamics_ros.model.model import GRAVITY, Actuators, Finding, Friction
 from robot_dynamics_ros.model.residual import ResidualModel, check_residual
 from robot_dynamics_ros.payload import Payload, loaded
 from robot_dynamics_ros.robot.evaluator import Evaluator
-from robot_dynamics_ros.robot.export.robot_table import html_of, text_of
 from robot_dynamics_ros.robot.frames_evaluator import FramesEvaluator
+from robot_dynamics_ros.robot.summary.robot_table import html_of, text_of
 
 ALIGNED = 'local_world_aligned'
 Program = str | tuple[str, str] | tuple[str, str, str]

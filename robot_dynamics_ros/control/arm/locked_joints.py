@@ -13,7 +13,7 @@ from robot_dynamics_ros.control.joints.continuous_joints import TURN
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Vector
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.robot.export.low_discrepancy import low_discrepancy
+from robot_dynamics_ros.robot.summary.low_discrepancy import low_discrepancy
 
 PARAMETER = 'locked_joint_tolerance'
 SHARE = 0.01

@@ -16,7 +16,7 @@ from robot_dynamics_ros.control.arm.loop_solutions import Solution
 from robot_dynamics_ros.control.joints.position_limits import limits_of
 from robot_dynamics_ros.errors import LoopError, SingularError
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.robot.export.low_discrepancy import low_discrepancy
+from robot_dynamics_ros.robot.summary.low_discrepancy import low_discrepancy
 
 PLACES = 512
 """Positions, spread over the ranges of the joints, at which ways begin."""

@@ -9,7 +9,7 @@ from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.robot.export.largest_gravity import RISE, StaticTorque, largest_gravity, range_of_positions
+from robot_dynamics_ros.robot.summary.largest_gravity import RISE, StaticTorque, largest_gravity, range_of_positions
 
 
 def largest_static_torque(robot: Robot | DrivenRobot) -> StaticTorque:

@@ -41,7 +41,7 @@ from robot_dynamics_ros.control.law import Law, MeasuredState, Outcome, Result, 
 from robot_dynamics_ros.control.laws.joint_space_control import gains
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.robot.export.low_discrepancy import low_discrepancy
+from robot_dynamics_ros.robot.summary.low_discrepancy import low_discrepancy
 
 SAMPLES = 2048
 """Configurations at which M(q) is computed first."""

@@ -14,7 +14,7 @@ from robot_dynamics_ros.control.laws.impedance.impedance_proposal import (
 )
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.robot.export.low_discrepancy import low_discrepancy
+from robot_dynamics_ros.robot.summary.low_discrepancy import low_discrepancy
 from robot_dynamics_ros.tools.demonstration.completed_arm import (
     CONTROL,
     RATE,

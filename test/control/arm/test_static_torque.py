@@ -9,7 +9,7 @@ from robot_dynamics_ros import Coupling, Payload, Robot
 from robot_dynamics_ros.control.arm.driven_robot import in_driven_joints
 from robot_dynamics_ros.control.arm.static_torque import check_static_torque, largest_static_torque
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.robot.export.low_discrepancy import low_discrepancy
+from robot_dynamics_ros.robot.summary.low_discrepancy import low_discrepancy
 
 AUBO = Robot.named('aubo_i5')
 G = 9.81

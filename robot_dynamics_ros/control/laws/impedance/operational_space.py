@@ -44,7 +44,7 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled, declaration_of
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.robot.export.low_discrepancy import low_discrepancy
+from robot_dynamics_ros.robot.summary.low_discrepancy import low_discrepancy
 
 OPERATIONAL_SPACE = 'operational_space'
 """Name of the law."""

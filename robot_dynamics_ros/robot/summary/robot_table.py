@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from robot_dynamics_ros.model.joint_types import KINDS
-from robot_dynamics_ros.robot.export.largest_gravity import Weighed, largest_gravity
+from robot_dynamics_ros.robot.summary.largest_gravity import Weighed, largest_gravity
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot.described_robot import DescribedRobot

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from robot_dynamics_ros.model.model import JointLimits
-from robot_dynamics_ros.robot.export.low_discrepancy import low_discrepancy
+from robot_dynamics_ros.robot.summary.low_discrepancy import low_discrepancy
 
 SAMPLES, STARTS, SWEEPS = 1024, 16, 10
 RISE = 1e-9
