@@ -17,6 +17,8 @@ from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
 from robot_dynamics_ros.errors import LoopError, ModelError, SingularError
 
+pytestmark = pytest.mark.compiled  # long without
+
 NAMES = pytest.mark.parametrize('name', ACTUATED)
 OF_ONE_AXIS = [name for name in ACTUATED if 'Stewart' not in name and name != 'delta']
 """Mechanisms whose joints have one coordinate each."""

@@ -12,6 +12,8 @@ import pytest
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.errors import LoopError, SingularError
 
+pytestmark = pytest.mark.compiled  # long without
+
 GAPS = {
     'none': [0.002],
     'a repeated stamp': [0.0, 0.002],

@@ -12,6 +12,8 @@ from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.errors import DynamicsError, LoopError, SingularError
 
+pytestmark = pytest.mark.compiled  # long without
+
 
 def test_a_way_ends_at_a_singular_position_and_names_the_loop():
     """The parallelogram is flat at 0, where it could become one with crossed sides."""

@@ -357,6 +357,7 @@ def check_motion(name: str, duration: float) -> None:
         np.testing.assert_allclose(there, before, atol=1e-9, err_msg=f'another assembly mode: {link}')
 
 
+@pytest.mark.compiled  # long without
 @pytest.mark.parametrize('name', SWINGS)
 def test_noise_of_encoders_at_500_hz_is_followed(name):
     check_motion(name, 2.0)
@@ -368,6 +369,7 @@ def test_ten_minutes_with_noise_of_encoders_are_followed(name):
     check_motion(name, 600.0)
 
 
+@pytest.mark.compiled  # long without
 @pytest.mark.parametrize('rate', [60, 250, 1000])
 @pytest.mark.parametrize('off', [0.72, 0.75])
 def test_an_arm_that_stands_near_a_singular_position_goes_on(rate, off):
