@@ -142,9 +142,14 @@ class ClosedMechanism(LoopSolutions):
         which measured ``positions`` (rad, m; NaN: not measured) disagree; SingularError likewise. ArgumentError names
         one of these beyond ``limits``.
         """
-        found = self._states.followed(y, stamp)
-        if found.distance < NEAREST:
-            raise SingularError(self.near_singular(found))
+        try:
+            found = self._states.followed(y, stamp)
+            if found.distance < NEAREST:
+                raise SingularError(self.near_singular(found))
+        except (LoopError, SingularError):
+            # compared with the next state that is not refused
+            self._reports.add(positions, stamp)
+            raise
         off = self._reports.off(found.q, stamp, positions)
         if off >= 0:
             name, closed = self.followers[off], found.q[self._follower_coordinates[off]]

@@ -4,6 +4,7 @@ In mid-motion nothing else than silence would be left there. Such a way is that 
 reference in force, and that on which it comes to rest.
 """
 
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -11,20 +12,20 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
+from robot_dynamics_ros.control.arm.closing_way import NEAREST
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.loop_solutions import LONGEST, Solution
 from robot_dynamics_ros.control.arm.reachable_positions import STRIDE
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
-from robot_dynamics_ros.control.trajectories.trajectory_check import sampled
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, LoopError, SingularError
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.robot import Robot
 
-SAMPLES = 200
-"""Of a trajectory, at first."""
 DISTANCE = 0.08
 """Least distance from a singular position, about rad: states that miss a trajectory a little are still accepted."""
+MISSED = 0.01
+"""Distance, likewise, by which an arm near a singular position may miss where it is held."""
 FARTHEST = 0.05
 """Distance of two samples, rad or m: between them the way is straight."""
 PARTS = 96
@@ -51,22 +52,28 @@ def check_reach(trajectory: Trajectory, robot: Robot | DrivenRobot) -> Solution 
     mechanism = _mechanism(robot)
     if mechanism is None:
         return None
-    times = trajectory.segments[0]
-    period = (times[-1] - times[0] or 1.0) / SAMPLES
-    motion = sampled(trajectory, period)
-    step = np.abs(np.diff(motion.q, axis=0)).max(initial=0.0)
-    if step > FARTHEST:
-        motion = sampled(trajectory, period * FARTHEST / step)
-    found, least = mechanism.measured, min(DISTANCE, mechanism.measured.distance)
-    for time, q in zip(motion.times, motion.q, strict=True):
+    found = mechanism.measured
+    least = min(DISTANCE, max(found.distance - MISSED, NEAREST))
+    for time, q in _places(trajectory, WayCheck(mechanism)):
         try:
             for it in mechanism.way(found, q):
                 found = it
                 if it.distance < least:
                     raise SingularError(_near(mechanism, it))
+                if it.distance >= DISTANCE:  # it has led away from where the arm was
+                    least = DISTANCE
         except (LoopError, SingularError) as error:
             raise ArgumentError(f'trajectory: {time:.3f} s: {error}') from None
     return found
+
+
+def _places(trajectory: Trajectory, ways: 'WayCheck') -> Iterator[tuple[float, np.ndarray]]:
+    """Yield times (s) and positions (n) between which each segment of a trajectory is straight, and its end."""
+    starts, segments, final = trajectory.segments
+    for k, coefficients in enumerate(segments):
+        rows, times = ways.samples(coefficients, float(starts[k + 1] - starts[k]))
+        yield from zip(starts[k] + times, rows, strict=True)
+    yield float(starts[-1]), final
 
 
 @compiled(given='share coefficients duration rows times')
@@ -128,6 +135,15 @@ class WayCheck:
         mechanism = _mechanism(robot)
         return None if mechanism is None else cls(mechanism)
 
+    def samples(self, coefficients: np.ndarray, duration: float, share: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions (k, n) on a way, between which it is straight, and their times (k; s), at most PARTS + 1.
+
+        They are a ``share`` of FARTHEST from each other at most; see ``fault`` for the way.
+        """
+        rows, times = np.empty((PARTS + 1, coefficients.shape[1])), np.empty(PARTS + 1)
+        last = self._samples(share, coefficients, duration, rows, times)
+        return rows[: last + 1], times[: last + 1]
+
     def fault(self, coefficients: np.ndarray, duration: float, begin: Solution | None = None) -> Fault | None:
         """Return the first place of a way where a loop does not close, or which is too near a singular position.
 
@@ -136,12 +152,11 @@ class WayCheck:
         and in between a way may be as near a singular position as they are: it leads away from there, or to there.
         """
         begin = begin or self._mechanism.measured
-        rows, times = np.empty((PARTS + 1, len(begin.y))), np.empty(PARTS + 1)
         share = min(1.0, (begin.distance / CLEAR) ** 2)
-        last = self._samples(share, coefficients, duration, rows, times)
-        if last == 1 and share == 1.0:
+        rows, times = self.samples(coefficients, duration, share)
+        if len(rows) == 2 and share == 1.0:
             return None
-        at, passed, reason = self._followed(begin, rows[: last + 1])
+        at, passed, reason = self._followed(begin, rows)
         least = min(DISTANCE, DISTANCE if reason else passed[-1].distance)
         if not reason and all(it.distance >= least for it in passed):
             return None

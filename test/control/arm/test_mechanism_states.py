@@ -280,6 +280,22 @@ def test_an_arm_in_the_other_assembly_mode_is_refused_where_another_joint_is_mea
         seen(robot, y, 0.002, rocker=mirrored)
 
 
+@pytest.mark.parametrize(('y', 'stamp'), [(0.1, 0.02), (0.0, 0.3)])
+def test_a_joint_that_is_wrong_in_a_state_that_is_refused_is_compared_with_the_next_one(y, stamp):
+    """An encoder that jumps for one state, or the first state after lost ones."""
+    robot = closed('palletizer')
+    home = robot.following.home
+    forearm = positions_of(robot, home)['forearm']
+    for k in range(10):
+        seen(robot, home + 1e-5 * (k % 2), 0.002 * k)
+    with pytest.raises(LoopError, match=r'motion leads|jumped'):
+        seen(robot, home + y, stamp, forearm=forearm + 1.0)
+    for k in range(1, 5):
+        with pytest.raises(LoopError, match=r"'forearm joint' is at .* by the last message that has it"):
+            seen(robot, home + 1e-5 * (k % 2), stamp + 0.002 * k)
+    seen(robot, home, stamp + 0.01, forearm=forearm)
+
+
 def test_measured_joints_beyond_their_limits_and_infinite_ones_are_refused():
     robot = closed('palletizer')
     limits = PositionLimits(robot.robot, 0.1, robot.followers)

@@ -45,6 +45,32 @@ def test_a_way_back_does_not_hide_it():
         check_reach(way((0, 0, 0, 0), (0, 0, 2.0, 0), (0, 0, 0, 0)), ARM)
 
 
+@pytest.mark.parametrize('pause', [1.0, 600.0])
+def test_a_short_segment_of_a_long_trajectory_does_not_hide_it(pause):
+    """Its ends are near each other, and the lever turns 2 rad away between them."""
+    still, there, back = np.zeros(4), np.array([0.0, 0.0, 4.0, 0.0]), np.array([0.0, 0.0, -4.0, 0.0])
+    points = [(0.0, HOME, still), (1.0, HOME, there), (3.0, HOME, back), (4.0, HOME, still), (4.0 + pause, HOME, still)]
+    with pytest.raises(ArgumentError, match=r'^trajectory: 1\.\d* s: .*singular'):
+        check_reach(trajectory_of(ARM.joint_names, trajectory(ARM.joint_names, 0, *points)), ARM)
+
+
+def test_from_near_a_singular_position_it_may_lead_away_but_not_to_another_one():
+    """As near, but for an error by which the arm is held; from where it is far, the distance is that of any other."""
+    arm = DrivenRobot(ROBOT.with_loops([]), ClosedMechanism(ROBOT, ROBOT.loops.actuated))
+    *_, arm.following.measured = arm.following.way(arm.following.at_home, np.add(HOME, (0.0, 0.0, 1.35, 0.0)))
+    assert 0.05 < arm.following.measured.distance < 0.08
+    for first in (1.35, 1.353, 1.347):
+        check_reach(way((0, 0, first, 0), (0, 0, 0, 0)), arm)
+    with pytest.raises(ArgumentError, match=r'^trajectory: 0\.000 s: .*singular'):
+        check_reach(way((0, 0, 1.39, 0), (0, 0, 0, 0)), arm)
+    with pytest.raises(ArgumentError, match=r'^trajectory: 3\.\d* s: .*singular'):
+        check_reach(way((0, 0, 1.35, 0), (0, 0, 0, 0), (0, 0, 1.35, 0)), arm)
+
+
+def test_a_joint_in_no_loop_may_move_far():
+    check_reach(way((0, 0, 0, 0), (1e5, 0, 0, 0)), ARM)
+
+
 def test_a_robot_without_loops_has_no_such_limit():
     check_reach(way((0, 0, 0, 0), (0, 0, 9.0, 0)), Robot.named('aubo_i5'))
 
