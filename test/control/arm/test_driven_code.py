@@ -50,6 +50,7 @@ def four_bar() -> Robot:
 ROBOTS = {'fingers': lambda: robot_of(FINGERS), 'sprung': sprung, 'sprung four-bar': four_bar}
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize('name', ROBOTS)
 def test_exported_functions_have_the_bits_of_python(name, tmp_path):
     robot = in_driven_joints(ROBOTS[name]().with_friction(**FRICTION))
