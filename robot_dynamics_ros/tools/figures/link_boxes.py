@@ -14,6 +14,7 @@ from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.urdf import Inertial
 from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.tools.figures.description_shapes import shapes_of
+from robot_dynamics_ros.tools.figures.mesh_files import read_mesh
 from robot_dynamics_ros.tools.figures.shapes import (
     Box,
     Capsule,
@@ -141,15 +142,8 @@ def _extent(geometry: Geometry) -> tuple[np.ndarray, np.ndarray] | None:
 
 def _extent_of_mesh(path: Path, scale) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the ends (3, m) of the box of a mesh file, None where it cannot be read."""
-    try:
-        import trimesh  # noqa: PLC0415 - an extra of the package
-    except ImportError:
+    mesh = read_mesh(path)
+    if isinstance(mesh, str):
         return None
-    try:
-        bounds = trimesh.load(path, force='mesh').bounds
-    except Exception:  # each format's reader has its own
-        return None
-    if bounds is None:
-        return None
-    ends = np.asarray(bounds, float) * scale
+    ends = np.asarray(mesh.bounds, float) * scale
     return ends.min(axis=0), ends.max(axis=0)

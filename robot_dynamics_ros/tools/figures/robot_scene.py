@@ -1,7 +1,6 @@
 """A robot in a scene of viser: shapes of its links or lines between them, payloads, and torques as arrows."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import trimesh
@@ -10,6 +9,7 @@ from viser.transforms import SO3
 
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.tools.figures.figures import joint_colours
+from robot_dynamics_ros.tools.figures.mesh_files import read_mesh
 from robot_dynamics_ros.tools.figures.shapes import (
     Box,
     Capsule,
@@ -33,7 +33,6 @@ DENSITY = 2700.0
 """Density of the sphere that stands for a payload, kg/m^3: that of aluminium."""
 SAMPLES = 50
 """Positions of a motion that the robot's size is that of."""
-COLLADA = 'meshes of COLLADA need pycollada, which is not installed: pip install pycollada'
 LINE_COLOUR = (110, 110, 120)
 PAYLOAD_COLOUR = (40, 40, 50)  # none of a joint
 
@@ -149,7 +148,7 @@ class RobotScene:
             case Triangles(vertices, faces):
                 return scene.add_mesh_simple(name, vertices, faces, **common)
             case Mesh(path, scale):
-                mesh = _mesh(path)
+                mesh = read_mesh(path)
                 if isinstance(mesh, str):
                     self.left_out.append(LeftOut(shape.link, mesh))
                     return None
@@ -175,18 +174,6 @@ def _sizes(geometry: Geometry) -> tuple[float, ...]:
         case Capsule(radius, _) | Sphere(radius):
             return (radius,)
     return (1.0,)
-
-
-def _mesh(path: Path) -> trimesh.Trimesh | str:
-    """Return the mesh of a file, or why it cannot be read."""
-    suffix = path.suffix.lstrip('.').lower()
-    if suffix not in trimesh.available_formats():
-        return f'{path} is not read: {COLLADA if suffix == "dae" else f"trimesh reads no files of the format {suffix}"}'
-    try:
-        mesh = trimesh.load(path, force='mesh')
-    except Exception as error:  # each format's reader has its own
-        return f'{path} is no mesh: {error}'
-    return mesh if len(mesh.faces) else f'{path} is no mesh: it has no triangles'
 
 
 def _axis(S: np.ndarray) -> np.ndarray:

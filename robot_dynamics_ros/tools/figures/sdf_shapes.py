@@ -9,6 +9,7 @@ from robot_dynamics_ros.formats.sdf.sdf import frames_from_sdf
 from robot_dynamics_ros.formats.sdf.values import number, numbers, pose_of
 from robot_dynamics_ros.formats.untrusted_text import only_child
 from robot_dynamics_ros.model.linear_algebra import product
+from robot_dynamics_ros.tools.figures.mesh_files import mesh_file, not_found
 from robot_dynamics_ros.tools.figures.shapes import (
     GREY,
     Box,
@@ -22,8 +23,6 @@ from robot_dynamics_ros.tools.figures.shapes import (
     Shape,
     Shapes,
     Sphere,
-    mesh_file,
-    not_found,
 )
 
 

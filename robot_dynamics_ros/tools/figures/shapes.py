@@ -3,11 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
 
 import numpy as np
-
-from robot_dynamics_ros.formats.description_path import package_folders
 
 Colour = tuple[float, float, float]
 GREY: Colour = (0.7, 0.7, 0.7)
@@ -80,7 +77,7 @@ class Shape:
 
 
 class LeftOut(NamedTuple):
-    """What a description has and is not drawn; ``link`` is '' for what belongs to no link."""
+    """A part of a description that is not drawn, and why; ``link`` is '' where it belongs to no link."""
 
     link: str
     reason: str
@@ -95,24 +92,3 @@ class Shapes(NamedTuple):
 
     drawn: list[Shape]
     left_out: list[LeftOut]
-
-
-def mesh_file(uri: str, folder: Path | None) -> Path | None:
-    """Return the file of a mesh by its URI, or its path relative to the description's folder; None where there is none.
-
-    package:// and model:// are those of ``package_folders``.
-    """
-    parts = urlsplit(uri)
-    path = unquote(parts.path).lstrip('/')
-    if parts.scheme in ('package', 'model'):
-        candidates = [place / path for place in package_folders(parts.netloc, folder)]
-    elif parts.scheme == 'file':
-        candidates = [Path('/', path)]
-    else:
-        candidates = [] if folder is None else [folder / uri]
-    return next((candidate for candidate in candidates if candidate.is_file()), None)
-
-
-def not_found(uri: str) -> str:
-    """Return that the file of a mesh is not found."""
-    return f'mesh {uri:.200} is not found'

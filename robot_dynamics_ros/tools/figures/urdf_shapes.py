@@ -17,6 +17,7 @@ from robot_dynamics_ros.formats.untrusted_text import (
     word,
 )
 from robot_dynamics_ros.formats.urdf_origin import Version, origin_of, version_of
+from robot_dynamics_ros.tools.figures.mesh_files import mesh_file, not_found
 from robot_dynamics_ros.tools.figures.shapes import (
     GREY,
     Box,
@@ -29,8 +30,6 @@ from robot_dynamics_ros.tools.figures.shapes import (
     Shape,
     Shapes,
     Sphere,
-    mesh_file,
-    not_found,
 )
 
 
