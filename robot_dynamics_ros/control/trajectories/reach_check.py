@@ -38,23 +38,24 @@ some positions 0.5 mm are enough for a platform on pistons to come from 0.3 to w
 
 
 class Fault(NamedTuple):
-    """Where a loop does not close on a way: the time since its begin (s), and in words what is wrong there."""
+    """Where a loop does not close on a way: the time since its beginning (s), and the reason."""
 
     time: float
     reason: str
 
 
-def check_reach(trajectory: Trajectory, robot: Robot | DrivenRobot) -> Solution | None:
+def check_reach(trajectory: Trajectory, ways: 'WayCheck | None') -> Solution | None:
     """Raise ArgumentError with the time and the loop for a trajectory that the joints of a mechanism cannot follow.
 
-    The way begins where the arm was measured last. Returns where it ends; None for a robot without closed loops.
+    The way begins where the arm was measured last. Returns where it ends; None for a robot without closed loops, which
+    has no ``ways``.
     """
-    mechanism = _mechanism(robot)
-    if mechanism is None:
+    if ways is None:
         return None
+    mechanism = ways.mechanism
     found = mechanism.measured
     least = min(DISTANCE, max(found.distance - MISSED, NEAREST))
-    for time, q in _places(trajectory, WayCheck(mechanism)):
+    for time, q in _places(trajectory, ways):
         try:
             for it in mechanism.way(found, q):
                 found = it
@@ -118,11 +119,14 @@ def _samples(
 
 
 class WayCheck:
-    """Looks for loops that do not close on ways that are one polynomial, of leads and of motions that come to rest."""
+    """Looks for loops of a ``mechanism`` that do not close on ways that are one polynomial.
+
+    Such ways are leads, motions that come to rest, and segments of trajectories.
+    """
 
     def __init__(self, mechanism: ClosedMechanism):
         """Begin ways where ``mechanism`` is measured."""
-        self._mechanism, longest = mechanism, mechanism.arithmetic.longest
+        self.mechanism, longest = mechanism, mechanism.arithmetic.longest
         n = len(longest)
         # of joints in no loop it is endless
         bounds = longest * (FARTHEST / LONGEST), longest * (TURNED / LONGEST)
@@ -132,8 +136,8 @@ class WayCheck:
     @classmethod
     def of(cls, robot: Robot | DrivenRobot) -> 'WayCheck | None':
         """Return that of a robot, None for one without closed loops."""
-        mechanism = _mechanism(robot)
-        return None if mechanism is None else cls(mechanism)
+        following = robot.following if isinstance(robot, DrivenRobot) else None
+        return cls(following) if isinstance(following, ClosedMechanism) else None
 
     def samples(self, coefficients: np.ndarray, duration: float, share: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
         """Return positions (k, n) on a way, between which it is straight, and their times (k; s), at most PARTS + 1.
@@ -151,21 +155,21 @@ class WayCheck:
         followed from ``begin``; None: from where the arm was measured last. Both ends are places that were accepted,
         and in between a way may be as near a singular position as they are: it leads away from there, or to there.
         """
-        begin = begin or self._mechanism.measured
+        begin = begin or self.mechanism.measured
         share = min(1.0, (begin.distance / CLEAR) ** 2)
         rows, times = self.samples(coefficients, duration, share)
         if len(rows) == 2 and share == 1.0:
             return None
         at, passed, reason = self._followed(begin, rows)
-        least = min(DISTANCE, DISTANCE if reason else passed[-1].distance)
+        least = DISTANCE if reason else min(DISTANCE, passed[-1].distance)
         if not reason and all(it.distance >= least for it in passed):
             return None
         with suppress(DynamicsError):
-            *_, first = self._mechanism.way(begin, rows[0])
+            *_, first = self.mechanism.way(begin, rows[0])
             least = min(least, first.distance)
         for k, it in zip(at, passed, strict=True):
             if it.distance < least:
-                return Fault(float(times[k]), _near(self._mechanism, it))
+                return Fault(float(times[k]), _near(self.mechanism, it))
         return Fault(float(times[at[-1] if at else 0]), reason) if reason else None
 
     def _followed(self, begin: Solution, rows: np.ndarray) -> tuple[list[int], list[Solution], str]:
@@ -173,22 +177,16 @@ class WayCheck:
         before, at, passed = begin, list[int](), list[Solution]()
         try:
             if begin.distance < DISTANCE:  # nearer than the way, perhaps
-                *_, before = self._mechanism.way(begin, rows[0])
+                *_, before = self.mechanism.way(begin, rows[0])
             for k in range(1, len(rows)):
                 stride = STRIDE if before.distance >= CLEAR else 1.0
-                for it in self._mechanism.way(before, rows[k], stride=stride):
+                for it in self.mechanism.way(before, rows[k], stride=stride):
                     before = it
                     at.append(k)
                     passed.append(it)
         except DynamicsError as error:
             return at, passed, str(error)
         return at, passed, ''
-
-
-def _mechanism(robot: Robot | DrivenRobot) -> ClosedMechanism | None:
-    """Return how the joints of a robot with closed loops follow its actuated ones, None for one without."""
-    following = robot.following if isinstance(robot, DrivenRobot) else None
-    return following if isinstance(following, ClosedMechanism) else None
 
 
 def _near(mechanism: ClosedMechanism, found: Solution) -> str:

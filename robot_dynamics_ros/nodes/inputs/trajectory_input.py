@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
-from robot_dynamics_ros.control.trajectories.reach_check import check_reach
+from robot_dynamics_ros.control.trajectories.reach_check import WayCheck, check_reach
 from robot_dynamics_ros.control.trajectories.segment_extremes import check_within
 from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.control.trajectories.turn_jumps import check_jumps
@@ -49,7 +49,7 @@ class TrajectoryInput:
         With ``poses`` messages on their topics are followed, too, each as a trajectory.
         """
         self._node, self._follower, self._on_end, self._poses = node, follower, on_end, poses
-        self._robot = node.robot  # that of the follower, not of a later description
+        self._ways = WayCheck.of(node.robot)  # that of the follower, not of a later description
         self._limits = PositionLimits(node.robot, node.value('position_limit_tolerance'))
         self.verdicts, self._logged = Verdicts('trajectory', 'trajectories'), 0.0  # steady time of the last log, s
         node.follow_clock(self._clock_set_back)
@@ -207,7 +207,7 @@ class TrajectoryInput:
         trajectory = trajectory_of(node.robot.joint_names, points, ignored=node.locked_joint_names)
         check_within(trajectory, self._limits)
         check_jumps(trajectory, node.robot)
-        reached = check_reach(trajectory, self._robot)
+        reached = check_reach(trajectory, self._ways)
         clock = node.get_clock()
         now, is_simulated = clock.now().nanoseconds, clock.ros_time_is_active
         late = time.time_ns() - (sent or received)

@@ -17,7 +17,7 @@ from robot_dynamics_ros.control.terms.compensation_policy import CompensationPol
 from robot_dynamics_ros.control.terms.torque_scale import torque_scales
 from robot_dynamics_ros.control.trajectories.plan_limits import check_plan, exceeded, limited
 from robot_dynamics_ros.control.trajectories.planned_efforts import PlannedEfforts, check_defined, planned_efforts
-from robot_dynamics_ros.control.trajectories.reach_check import check_reach
+from robot_dynamics_ros.control.trajectories.reach_check import WayCheck, check_reach
 from robot_dynamics_ros.control.trajectories.segment_extremes import check_within
 from robot_dynamics_ros.control.trajectories.trajectory_check import Check
 from robot_dynamics_ros.control.trajectories.turn_jumps import check_jumps
@@ -65,6 +65,7 @@ class TrajectoryEfforts(LifecycleTask):
         self._terms, self._residual = list(checked_terms(self._policy.terms)), residual_of(node)
         self._limit = effort_limits(node.value('effort_limit'), self._robot.limits.effort, self._robot.joint_names)
         self._limits = PositionLimits(self._robot, node.value('position_limit_tolerance'))
+        self._ways = WayCheck.of(self._robot)
         self._scale = torque_scales(node.value('torque_scale'), self._robot.nv)
         self._resamples, self._period = node.value('resample'), node.value('sample_period')
         self._fills, self._insists = node.value('point_effort') == 'fill', node.value('publish_infeasible')
@@ -139,7 +140,7 @@ class TrajectoryEfforts(LifecycleTask):
         trajectory = trajectory_of(self._robot.joint_names, points, self._node.locked_joint_names)
         check_within(trajectory, self._limits)
         check_jumps(trajectory, self._robot)
-        check_reach(trajectory, self._robot)
+        check_reach(trajectory, self._ways)
         check_defined(trajectory)
         trajectory_of(points.joint_names, points)  # joints that are locked are published, too
         now = self._node.get_clock().now().nanoseconds

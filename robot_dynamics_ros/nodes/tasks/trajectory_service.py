@@ -5,7 +5,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.control.joints.joint_order import permutation
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
-from robot_dynamics_ros.control.trajectories.reach_check import check_reach
+from robot_dynamics_ros.control.trajectories.reach_check import WayCheck, check_reach
 from robot_dynamics_ros.control.trajectories.segment_extremes import check_within
 from robot_dynamics_ros.control.trajectories.trajectory_check import PERIOD, Check, check
 from robot_dynamics_ros.control.trajectories.turn_jumps import check_jumps
@@ -28,7 +28,7 @@ def check_trajectory(robot: Robot, limits: PositionLimits, request, response, ig
     trajectory = trajectory_of(robot.joint_names, message)
     check_within(trajectory, limits)
     check_jumps(trajectory, robot)
-    check_reach(trajectory, robot)
+    check_reach(trajectory, WayCheck.of(robot))
     found = check(robot, trajectory, request.sample_period or PERIOD, effort_limit)
     order = np.argsort(permutation(robot.joint_names, message.joint_names))
     set_peaks(response, found, order)

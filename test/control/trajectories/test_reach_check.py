@@ -30,19 +30,19 @@ def way(*positions):
 
 
 def test_a_trajectory_within_reach_is_accepted():
-    check_reach(way((0, 0, 0, 0), (1.0, -0.4, 0.3, 3.0), (-1.0, 0.3, -0.3, -3.0)), ARM)
-    check_reach(way((0.1, 0, 0, 0)), ARM)
+    check_reach(way((0, 0, 0, 0), (1.0, -0.4, 0.3, 3.0), (-1.0, 0.3, -0.3, -3.0)), WayCheck.of(ARM))
+    check_reach(way((0.1, 0, 0, 0)), WayCheck.of(ARM))
 
 
 def test_one_through_a_singular_position_is_refused_where_it_comes_near():
     """Lever and upper arm are in line where their angles are equal, 1.6 rad from home."""
     with pytest.raises(ArgumentError, match=r"^trajectory: 3\.\d* s: loop '.*': .*singular"):
-        check_reach(way((0, 0, 0, 0), (0, 0, 0, 0), (0, 0, 2.0, 0)), ARM)
+        check_reach(way((0, 0, 0, 0), (0, 0, 0, 0), (0, 0, 2.0, 0)), WayCheck.of(ARM))
 
 
 def test_a_way_back_does_not_hide_it():
     with pytest.raises(ArgumentError, match='singular'):
-        check_reach(way((0, 0, 0, 0), (0, 0, 2.0, 0), (0, 0, 0, 0)), ARM)
+        check_reach(way((0, 0, 0, 0), (0, 0, 2.0, 0), (0, 0, 0, 0)), WayCheck.of(ARM))
 
 
 @pytest.mark.parametrize('pause', [1.0, 600.0])
@@ -51,7 +51,7 @@ def test_a_short_segment_of_a_long_trajectory_does_not_hide_it(pause):
     still, there, back = np.zeros(4), np.array([0.0, 0.0, 4.0, 0.0]), np.array([0.0, 0.0, -4.0, 0.0])
     points = [(0.0, HOME, still), (1.0, HOME, there), (3.0, HOME, back), (4.0, HOME, still), (4.0 + pause, HOME, still)]
     with pytest.raises(ArgumentError, match=r'^trajectory: 1\.\d* s: .*singular'):
-        check_reach(trajectory_of(ARM.joint_names, trajectory(ARM.joint_names, 0, *points)), ARM)
+        check_reach(trajectory_of(ARM.joint_names, trajectory(ARM.joint_names, 0, *points)), WayCheck.of(ARM))
 
 
 def test_from_near_a_singular_position_it_may_lead_away_but_not_to_another_one():
@@ -60,19 +60,19 @@ def test_from_near_a_singular_position_it_may_lead_away_but_not_to_another_one()
     *_, arm.following.measured = arm.following.way(arm.following.at_home, np.add(HOME, (0.0, 0.0, 1.35, 0.0)))
     assert 0.05 < arm.following.measured.distance < 0.08
     for first in (1.35, 1.353, 1.347):
-        check_reach(way((0, 0, first, 0), (0, 0, 0, 0)), arm)
+        check_reach(way((0, 0, first, 0), (0, 0, 0, 0)), WayCheck.of(arm))
     with pytest.raises(ArgumentError, match=r'^trajectory: 0\.000 s: .*singular'):
-        check_reach(way((0, 0, 1.39, 0), (0, 0, 0, 0)), arm)
+        check_reach(way((0, 0, 1.39, 0), (0, 0, 0, 0)), WayCheck.of(arm))
     with pytest.raises(ArgumentError, match=r'^trajectory: 3\.\d* s: .*singular'):
-        check_reach(way((0, 0, 1.35, 0), (0, 0, 0, 0), (0, 0, 1.35, 0)), arm)
+        check_reach(way((0, 0, 1.35, 0), (0, 0, 0, 0), (0, 0, 1.35, 0)), WayCheck.of(arm))
 
 
 def test_a_joint_in_no_loop_may_move_far():
-    check_reach(way((0, 0, 0, 0), (1e5, 0, 0, 0)), ARM)
+    check_reach(way((0, 0, 0, 0), (1e5, 0, 0, 0)), WayCheck.of(ARM))
 
 
 def test_a_robot_without_loops_has_no_such_limit():
-    check_reach(way((0, 0, 0, 0), (0, 0, 9.0, 0)), Robot.named('aubo_i5'))
+    check_reach(way((0, 0, 0, 0), (0, 0, 9.0, 0)), WayCheck.of(Robot.named('aubo_i5')))
 
 
 # Ways that are one polynomial
