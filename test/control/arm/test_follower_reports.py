@@ -1,5 +1,7 @@
 """Positions of joints without a motor in messages of their own: what of the motion of a mechanism they may be."""
 
+from contextlib import nullcontext
+
 from support.robots.driven_mechanisms import closed
 
 import numpy as np
@@ -153,10 +155,11 @@ def test_one_whose_stamp_is_ahead_does_not_hold_up_those_after_it():
 def test_a_joint_that_turns_is_compared_modulo_a_turn():
     robot = closed('four-bar, revolute')
     following, home = robot.following, robot.neutral()
-    for k, error in enumerate((2.0 * np.pi, -4.0 * np.pi)):
+    for k, (error, fits) in enumerate(((2.0 * np.pi, True), (-4.0 * np.pi, True), (np.pi, False))):
         q = following.motion(home).q
         following.report(np.array([q[robot.robot.joint_names.index(it)] + error for it in following.followers]), k + 1)
-        following.measure(home, np.full(len(following.followers), np.nan), 10 + k)
+        with nullcontext() if fits else pytest.raises(LoopError, match='by the last message that has it'):
+            following.measure(home, np.full(len(following.followers), np.nan), 10 + k)
 
 
 def test_a_position_of_which_no_angle_is_left_does_not_fit():

@@ -67,6 +67,19 @@ def state(names, positions, stamp, velocities=()):
     return ros.joint_state(list(names), stamp, np.array(positions, float), velocities)
 
 
+class Given:
+    """Gives states to a node of this process, one after the other; returns why it publishes no torque."""
+
+    def __init__(self, node, period: float):
+        self._node, self._period, self.stamp = node, round(period * ros.SECOND), 0
+
+    def __call__(self, names, positions) -> str:
+        self.stamp = max(self.stamp + self._period, self._node.get_clock().now().nanoseconds)
+        pipeline = self._node.task.pipeline
+        pipeline.on_state(serialize_message(state(names, positions, self.stamp)))
+        return pipeline.silence
+
+
 OF_ALL = (*TORQUE_NODES, SERVER, 'trajectory_effort_node', 'external_torque_node')
 
 
@@ -129,15 +142,8 @@ def test_a_joint_that_contradicts_the_loop_is_silence_with_its_name_until_it_fit
 
 
 def test_a_joint_that_contradicts_the_loop_in_a_message_of_its_own_is_silence_with_its_name_until_it_fits(make):
-    node, stamp = make(NODE, age_limit=ros.DAY), 0
-    pipeline = node.task.pipeline
-
-    def given(names, positions) -> str:
-        nonlocal stamp
-        stamp = max(stamp + 1_000_000, node.get_clock().now().nanoseconds)
-        pipeline.on_state(serialize_message(state(names, positions, stamp)))
-        return pipeline.silence
-
+    node = make(NODE, age_limit=ros.DAY)
+    pipeline, given = node.task.pipeline, Given(node, 0.001)
     forearm = PASSIVE['forearm joint']
     assert given(['forearm joint'], [forearm]) and given(NAMES, Y) == ''
     assert given(['forearm joint'], [forearm + 0.2]) == ''
@@ -145,11 +151,11 @@ def test_a_joint_that_contradicts_the_loop_in_a_message_of_its_own_is_silence_wi
     assert "joint 'forearm joint' is at" in reason and 'by the last message that has it' in reason
     assert given(NAMES, Y) == reason == given(['forearm joint'], [forearm + 0.01])
     assert given(NAMES, Y) == ''
-    for wrong, why in ((0, 'without a stamp'), (stamp + 10 * ros.SECOND, 'from the future'), (1, 'too old')):
+    for wrong, why in ((0, 'without a stamp'), (given.stamp + 10 * ros.SECOND, 'from the future'), (1, 'too old')):
         message = serialize_message(state(['forearm joint'], [forearm + 0.2], wrong))
         pipeline.on_state(message)
         with pytest.raises(ArgumentError, match=f'joints that closed loops move are {why}'):
-            pipeline.sources._state.report(message, stamp)
+            pipeline.sources._state.report(message, given.stamp)
         assert given(NAMES, Y) == ''
 
 
@@ -174,14 +180,11 @@ def test_one_activation_is_enough_after_a_singular_position_and_another_descript
         paths.append(tmp_path / f'{name}.yaml')
         robot = actuated(MECHANISMS['parallelogram'], [motor]).with_friction(viscous=friction)
         paths[-1].write_text(robot.to_yaml(), encoding='utf-8')
-    node, stamp = make(NODE, model=str(paths[0]), age_limit=ros.DAY), 0
+    node = make(NODE, model=str(paths[0]), age_limit=ros.DAY)
+    states = Given(node, 0.005)
 
     def given(position: float) -> str:
-        nonlocal stamp
-        stamp = max(stamp + 5_000_000, node.get_clock().now().nanoseconds)
-        pipeline = node.task.pipeline
-        pipeline.on_state(serialize_message(state(node.robot.joint_names, [position], stamp)))
-        return pipeline.silence
+        return states(node.robot.joint_names, [position])
 
     for crank in np.arange(0.3, -0.05, -0.005):
         given(crank)
@@ -206,17 +209,12 @@ def test_a_description_without_loops_in_between_releases_nothing(make, path, tmp
     tree = tree.with_locked_joints(dict.fromkeys(followers, 0.0)) if locked else tree
     file = tmp_path / 'tree.yaml'
     file.write_text(tree.to_yaml(), encoding='utf-8')
-    node, stamp = make(NODE, age_limit=ros.DAY), 0
+    node = make(NODE, age_limit=ros.DAY)
+    states = Given(node, 0.002)
 
-    def given(y, **others: float) -> str:
-        nonlocal stamp
-        stamp = max(stamp + 2_000_000, node.get_clock().now().nanoseconds)
-        names, values = list(others) or list(node.robot.joint_names), list(others.values())
-        if not values:
-            values = list(y if names == NAMES else ARM.positions(y))
-        pipeline = node.task.pipeline
-        pipeline.on_state(serialize_message(state(names, values, stamp)))
-        return pipeline.silence
+    def given(y) -> str:
+        names = list(node.robot.joint_names)
+        return states(names, y if names == NAMES else ARM.positions(y))
 
     y, aside = Y.copy(), np.zeros(4)
     assert [given(y) for _ in range(5)][-1] == ''
@@ -226,7 +224,7 @@ def test_a_description_without_loops_in_between_releases_nothing(make, path, tmp
         for lever in (*np.linspace(y[2], 1.25, 300), *np.linspace(1.25, y[2], 300)):
             given([*y[:2], lever, y[3]])
     else:
-        given(y, **{'forearm joint': PASSIVE['forearm joint'] + 0.3})
+        states(['forearm joint'], [PASSIVE['forearm joint'] + 0.3])
     assert all(given(y + aside) for _ in range(5))
     for description in (str(file), path):
         monkeypatch.setattr(node.description, 'source', lambda it=description: it)
