@@ -46,7 +46,7 @@ def bard_model(robot: Robot, compiled: bool):
 
 
 def bard_function(model, program: str, count: int, gravity: np.ndarray):
-    """Return bard's function of a batch, with a workspace of its own, since a gradient replaces its arrays."""
+    """Return bard's function of a batch. Each has a workspace: a gradient replaces the arrays there."""
     import bard
     import torch
 

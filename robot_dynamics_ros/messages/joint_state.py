@@ -209,7 +209,8 @@ class StateInput(MeasuredState):
             self.measured.begin()
         if self._mechanism:
             self._mechanism.begin()
-        self._loops_before = self._loops_before if self._keeps_them else None
+        if not self._keeps_them:
+            self._loops_before = None
         self._keeps_them = False
 
     def continue_from(self, before: 'StateInput') -> None:

@@ -126,13 +126,13 @@ class ClosedMechanism(LoopSolutions):
     def report(self, positions: np.ndarray, stamp: int) -> None:
         """Compare ``positions`` of ``followers`` (rad, m; NaN: none) in a message of their own with the next states.
 
-        The message has the time ``stamp`` (ns). Where a joint does not fit, ``measure`` refuses states until another
-        report fits.
+        The message has the time ``stamp`` (ns). Where a joint does not fit, ``measure`` refuses states until it is
+        measured again, and fits.
         """
         self._reports.add(positions, stamp)
 
     def warnings(self) -> list[str]:
-        """Return what is wrong with such messages."""
+        """Return which joints of ``followers`` are reported too late."""
         return self._reports.warnings()
 
     def measure(self, y, positions, stamp: int, limits: PositionLimits | None = None) -> None:

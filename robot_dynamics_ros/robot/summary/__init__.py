@@ -1,1 +1,1 @@
-"""What a robot is in short: the table that ``print`` shows, and the torques that gravity needs at most."""
+"""Summary of a robot: the table that ``print`` shows, and the largest torques that gravity needs."""
