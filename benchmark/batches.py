@@ -36,7 +36,12 @@ FIGURES = {
 }
 MOST_NUMBERS = 1 << 27
 """Largest result, bytes: 1 GiB. Larger batches are skipped."""
-ALL_CORES, MEMORY = 0.55, 64.0
+ALL_CORES, MEMORY, WITH_FRICTION = 0.55, 64.0, 1.3
+FRICTION = {
+    'viscous, Coulomb': {'viscous': 3.0, 'coulomb': 2.0},
+    'with load and offset': {'viscous': 3.0, 'coulomb': 2.0, 'load': 0.1, 'offset': 1.0},
+    'with Stribeck': {'viscous': 3.0, 'coulomb': 2.0, 'stribeck': 1.0, 'stribeck_velocity': 0.1},
+}
 COUNTS = (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 REPEATS, STEPS = 10_000, 8
 
@@ -93,6 +98,26 @@ def of_the_machine() -> tuple[float, float]:
     )
 
 
+def whole_torques(named: Robot, random: np.random.Generator) -> None:
+    """Print the ratio of times, torques with friction to inverse dynamics, of a state, small and large batches."""
+    for terms, values in FRICTION.items():
+        for which, robot in (('generic', named), ('own', named.compiled(threads=1))):
+            rubbing = named.with_friction(**values)
+            rubbing = rubbing.compiled(threads=1) if robot.is_compiled else rubbing
+            for states in ((6,), (8, 6), (1000, 6), (100_000, 6)):
+                rows, out = random.normal(size=(3, *states)), np.zeros(states)
+                times = interleaved(
+                    {
+                        'torque': lambda rows=rows, out=out, r=rubbing: r.torque(*rows, out=out),
+                        'inverse dynamics': lambda rows=rows, out=out, r=robot: r.inverse_dynamics(*rows, out=out),
+                    },
+                    seconds=0.02,
+                    rounds=31,
+                )
+                ratio = verdict(times['torque'] / times['inverse dynamics'], WITH_FRICTION)
+                print(f'torque, {terms}, {which} code, {math.prod(states) // 6:6d} states: / inverse dynamics {ratio}')
+
+
 def main():
     print(heading())
     named = Robot.named('aubo_i5')
@@ -144,6 +169,7 @@ def main():
             print(f'  1000000 states: {len(os.sched_getaffinity(0))} cores / one {ratio}')
             print(f'  the machine itself: {arithmetic:.3f} for arithmetic alone, {memory:.3f} for memory alone')
             print(f'  1000000 states: {beyond:.0f} MB beyond inputs and outputs (at most {MEMORY:.0f})')
+    whole_torques(named, random)
     print(f'peak of one core: {1e-9 * peak(times["peak"], lanes.size):.1f} GFLOP/s')
 
 

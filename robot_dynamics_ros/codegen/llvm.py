@@ -10,6 +10,7 @@ from functools import cache
 from llvmlite import ir
 
 from robot_dynamics_ros.codegen import llvm_blocks
+from robot_dynamics_ros.codegen.early_divisions import early_divisions
 from robot_dynamics_ros.codegen.llvm_blocks import INT32, NUMBER, WORD, numbers
 from robot_dynamics_ros.codegen.straight_line import StraightLine, needed
 from robot_dynamics_ros.codegen.trace import OPERATIONS, Symbol, Tape
@@ -94,6 +95,7 @@ class Body:
         self.kind = NUMBER if lanes == 1 else numbers(lanes)
         self._inputs: dict[tuple[str, int], ir.Value] = {}
         self._values: dict[Symbol, ir.Value] = {}
+        self._stored: dict[Symbol, ir.Value] = {}
         self._angles: dict[ir.Value, tuple[ir.Value, ir.Value]] = {}
         self._numbers: dict[str, ir.Constant] = {}
 
@@ -114,9 +116,40 @@ class Body:
             angles = {value.arguments[0] for value in values if value.operation in ('sin', 'cos')}
             joints = sorted(angle.arguments for angle in angles if angle.operation == 'input')
             self._sincos_together([self._inputs[joint] for joint in joints])
+        early = early_divisions(values) if self.lanes > 1 else {}
         for value in values:
-            self._values[value] = self._operation(value.operation, value.arguments)
+            self._compute(value)
+            if value in early:
+                self._compute_before(early[value], value)
         llvm_blocks.write_rows(self.builder, [self.operand(value) for value in code.results], result, self.lanes)
+
+    def _compute(self, value: Symbol) -> None:
+        """Add the operation of a value, unless it was computed early: then it is loaded from memory."""
+        if value in self._stored:
+            self._values[value] = self.builder.load(self._stored.pop(value))
+        elif value not in self._values:
+            self._values[value] = self._operation(value.operation, value.arguments)
+
+    def _compute_before(self, early: Sequence[Symbol], value: Symbol) -> None:
+        """Add the operations of ``early`` values, and have them done before whatever depends on ``value``.
+
+        LLVM orders operations by what depends on them, and would put these off. It keeps the order of stores and loads
+        on the two sides of a fence for one thread, which is no instruction.
+        """
+        for it in early:
+            for operation in needed([it]):
+                self._compute(operation)
+            self._stored[it] = self._memory(self._values[it])
+        place = self._memory(self._values[value])
+        self.builder.fence('seq_cst', 'singlethread')
+        self._values[value] = self.builder.load(place)
+
+    def _memory(self, value: ir.Value) -> ir.Value:
+        """Return the address of memory on the stack that has a value from here on."""
+        with self.builder.goto_entry_block():
+            place = self.builder.alloca(value.type)
+        self.builder.store(value, place)
+        return place
 
     def operand(self, value: Symbol | float) -> ir.Value:
         """Return a value, or a number as a constant, exact to the bit."""
