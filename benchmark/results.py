@@ -1,6 +1,6 @@
 """Runs benchmarks one after the other, and writes RESULTS.md and the plot of doc/benchmarks.md.
 
-Without arguments all of them; ``python benchmark/results.py soak`` runs one and keeps the other sections.
+Without arguments all of them; ``python -m benchmark.results soak`` runs one and keeps the other sections.
 A section has a result for each instruction set; a run replaces those of its own instruction set only.
 All need some forty minutes on an idle machine. Run ``pip install -r requirements/benchmark.txt`` first, else other
 libraries are missing.
@@ -14,44 +14,42 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
-from measure import instruction_set
+
+from benchmark.measure import instruction_set
 
 matplotlib.use('agg')
 import matplotlib.pyplot as plt
 
 FOLDER = Path(__file__).parent
-SCRIPTS = (
-    'calls_from_python',
-    'every_quantity',
-    'larger_robots',
-    'compiled_loops',
-    'casadi_c',
-    'casadi_instructions',
-    'jax_batches',
-    'torch_batches',
-    'exported_c',
-    'controller_updates',
-    'small_batches',
-    'batches',
-    'joints',
-    'operational_space',
-    'closed_loops',
-    'simulation',
-    'recursive_updates',
-    'first_answers',
-    'start_up',
-    'node_latency',
-    'node_joints',
-    'busy_process',
-    'soak',
-)
+SHELVES = {
+    'calls': (
+        'calls_from_python',
+        'every_quantity',
+        'larger_robots',
+        'compiled_loops',
+        'exported_c',
+        'small_batches',
+        'batches',
+        'joints',
+        'operational_space',
+        'closed_loops',
+        'simulation',
+        'recursive_updates',
+        'first_answers',
+    ),
+    'frameworks': ('casadi_c', 'casadi_instructions', 'jax_batches', 'torch_batches'),
+    'nodes': ('start_up', 'node_latency', 'node_joints', 'busy_process', 'soak', 'controller_updates'),
+}
+"""Scripts by the folder that they are in."""
+FOLDERS = {script: folder for folder, scripts in SHELVES.items() for script in scripts}
+SCRIPTS = tuple(FOLDERS)
 RESULTS = FOLDER / 'RESULTS.md'
 INTRODUCTION = """\
 # Results of the last runs
 
 The AUBO-i5, 6 joints, unless said otherwise; medians, both sides interleaved in one run. The machine is shared:
 ratios count, times do not. A heading names the widest vectors of the compiled code. All of it again:
-`python benchmark/results.py` in a shell with `scripts/environment.sh` sourced, after `scripts/bootstrap --test` and
+`python -m benchmark.results` in a shell with `scripts/environment.sh` sourced, after `scripts/bootstrap --test` and
 `pip install -r requirements/benchmark.txt`; `NUMBA_CPU_NAME=haswell` before it compiles for AVX2.
 
 """
@@ -59,9 +57,8 @@ ratios count, times do not. A heading names the widest vectors of the compiled c
 
 def run(script: str) -> str:
     """Return a script's output, machine and commit first."""
-    finished = subprocess.run(
-        [sys.executable, str(FOLDER / f'{script}.py')], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, '-m', f'benchmark.{FOLDERS[script]}.{script}']
+    finished = subprocess.run(command, capture_output=True, text=True, check=False, cwd=FOLDER.parent)
     if 'Traceback' in finished.stderr:
         raise SystemExit(f'{script} failed:\n{finished.stdout}\n{finished.stderr}')
     return finished.stdout.strip()
@@ -79,7 +76,7 @@ def kept() -> dict[str, dict[str, str]]:
 
 def section(script: str, outputs: dict[str, str]) -> str:
     """Return a script's section: its question, and its output for each instruction set."""
-    question = (FOLDER / f'{script}.py').read_text().split('"""')[1].split('\n')[0]
+    question = (FOLDER / FOLDERS[script] / f'{script}.py').read_text().split('"""')[1].split('\n')[0]
     blocks = (f'### {name}\n\n```text\n{outputs[name]}\n```\n' for name in sorted(outputs))
     return '\n'.join((f'## {script}\n\n{question}\n', *blocks))
 

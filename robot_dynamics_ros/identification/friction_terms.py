@@ -1,8 +1,8 @@
 """Friction of the joints as columns of a regression; ``kernels.friction`` has the equation that they are the terms of.
 
 The transition velocity enters nonlinearly: for each joint one of ``TRANSITIONS`` is chosen. A term in the square root
-of the speed is left out: on the three logs of ``benchmark/identification.py`` a fitted transition velocity gains as
-much.
+of the speed is left out: on the three logs of ``benchmark/accuracy/identification.py`` a fitted transition velocity
+gains as much.
 """
 
 from collections.abc import Sequence

@@ -14,7 +14,7 @@ from robot_dynamics_ros import Robot
 from robot_dynamics_ros.identification import Log
 
 LOG = DATA / 'aubo_i5_measured_traj1.csv'
-SCRIPT = Path(__file__).parents[3] / 'benchmark' / 'external_torque.py'
+SCRIPT = Path(__file__).parents[3] / 'benchmark' / 'accuracy' / 'external_torque.py'
 ROBOT = Robot.named('aubo_i5')
 
 

@@ -1,6 +1,7 @@
 """The adaptive law in torque_controller: what the pipeline tells it of, payload messages, activation, diagnostics.
 
-States are given to the pipeline as bytes, without a graph; ``benchmark/adaptive_control.py --nodes`` moves an arm.
+States are given to the pipeline as bytes, without a graph; ``benchmark/accuracy/adaptive_control.py --nodes``
+moves an arm.
 """
 
 from support.nodes import graph as ros

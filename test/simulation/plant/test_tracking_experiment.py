@@ -1,6 +1,6 @@
 """Tracking of arms that nobody tuned, in one process: stable, and as the motion's prediction says.
 
-``benchmark/any_arm.py`` does the same for any description.
+``benchmark/accuracy/any_arm.py`` does the same for any description.
 """
 
 import pytest

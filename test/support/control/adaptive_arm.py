@@ -1,7 +1,7 @@
 """The adaptive law as torque_controller has it, on a simulated arm with an unknown payload, friction and noise.
 
 The loop is that of the nodes without messages: a state each period, the law, the torque limiter, and the torque held
-until the next state. ``benchmark/adaptive_control.py`` runs it for longer.
+until the next state. ``benchmark/accuracy/adaptive_control.py`` runs it for longer.
 """
 
 import csv
