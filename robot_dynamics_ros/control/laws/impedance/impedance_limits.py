@@ -71,7 +71,7 @@ class ImpedanceLimit:
         of_all = self._eigenvalues(q)
         self._in_all, self._worst = float(of_all.max()), q[int(np.argmax(of_all))]
         if impedance.rest_friction and self._ratio:
-            J = robot.jacobian(q, self._frame, self._reference_frame)
+            J = self._jacobian(q)
             damping = damping - np.swapaxes(J, 1, 2) @ self._D_0 @ J
         else:
             damping = damping + np.diag(robot.friction.viscous)
@@ -119,7 +119,7 @@ class ImpedanceLimit:
 
         Matrices (n, n) are those at q (n).
         """
-        J = within_reach(self._robot).jacobian(q, self._frame, self._reference_frame)
+        J = self._jacobian(q)
         (N,) = self._projectors(J[None], M_inverse[None])
         values, vectors = np.linalg.eigh(damping)
         if not values[-1] > 0.0:
@@ -131,7 +131,7 @@ class ImpedanceLimit:
     def _shares(self) -> list[tuple[str, float]]:
         """Return the parameters that damp where the eigenvalue is largest, and their shares of it, largest first."""
         _, (D_q,), (M_inverse,) = self._of_joints(self._worst[None])
-        J = self._robot.jacobian(self._worst, self._frame, self._reference_frame)
+        J = self._jacobian(self._worst)
         (N,) = self._projectors(J[None], M_inverse[None])
         rotation, translation = np.split(J, 2)
         parts = {
@@ -141,7 +141,7 @@ class ImpedanceLimit:
         }
         parts['translational_stiffness, rotational_stiffness, damping_ratio'] = D_q - sum(parts.values())
         if self._wrench is not None:
-            J = self._robot.jacobian(self._worst, self._frame)
+            J = within_reach(self._robot).jacobian(self._worst, self._frame)
             parts['force_limit, moment_limit'] = J.T * self._wrench.damping @ J
         if self._soft_limits is not None:
             parts['soft_limit_torque'] = np.diag(self._soft_limits.damping(M_inverse))
@@ -162,10 +162,7 @@ class ImpedanceLimit:
 
     def _of_joints(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return K_q, D_q and M^-1 (count, n, n) at positions (count, n)."""
-        J, M_inverse = (
-            within_reach(self._robot).jacobian(q, self._frame, self._reference_frame),
-            inverses(self._robot, q),
-        )
+        J, M_inverse = self._jacobian(q), inverses(self._robot, q)
         transposed = np.swapaxes(J, 1, 2)
         B = J @ M_inverse
         A = B @ transposed
@@ -177,6 +174,10 @@ class ImpedanceLimit:
         N = self._projectors(J, M_inverse)
         posture = np.swapaxes(N, 1, 2)
         return transposed @ self._K @ J + posture * self._Kp @ N, transposed @ D @ J + posture * self._Kd @ N, M_inverse
+
+    def _jacobian(self, q: np.ndarray) -> np.ndarray:
+        """Return the Jacobian (..., 6, n) of the frame of the impedance at positions (..., n), within reach or not."""
+        return within_reach(self._robot).jacobian(q, self._frame, self._reference_frame)
 
     def _projectors(self, J: np.ndarray, M_inverse: np.ndarray) -> np.ndarray:
         """Return N (count, n, n) of the law for J (count, 6, n) and M^-1 (count, n, n)."""

@@ -1,5 +1,6 @@
 """A Cartesian impedance and the sampling period: the limit of stability, and what it is judged by."""
 
+from support.controllers import driven_joints as driven
 from support.matrices import crossed
 from support.robots.small_robots import AUBO, joint, link, one, robot, seven_joints
 
@@ -107,6 +108,22 @@ def test_a_fault_names_what_damps_most(more, culprit):
     )
     # without it the limit is another one
     assert ImpedanceLimit(seven_joints(), impedance_of(seven_joints())).period > 1.2 * limit.period
+
+
+@pytest.mark.parametrize(
+    ('more', 'culprit'),
+    [
+        ({'damping': [0.0, 0.0, 0.0, 3e4, 3e4, 3e4]}, 'translational_damping'),
+        ({'damping': [9e4, 9e4, 9e4, 0.0, 0.0, 0.0]}, 'rotational_damping'),
+        ({'wrench': CommandedWrench((9e5, 0.0), (0.1, 1.0))}, 'force_limit, moment_limit'),
+        ({'rest_friction': 0.5}, 'damping_ratio'),
+    ],
+)
+def test_of_a_mechanism_it_is_named_too(more, culprit):
+    """Some of the positions that are compared are out of reach of its loops."""
+    arm = driven.arm('palletizer')
+    limit = ImpedanceLimit(arm, impedance_of(arm, frame='forearm', **more))
+    assert limit.fault(1.01 * limit.period).startswith(f'{culprit}: at ')
 
 
 def test_a_posture_with_too_little_damping_is_named():
