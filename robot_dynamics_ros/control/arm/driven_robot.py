@@ -6,6 +6,7 @@ Mimic joints follow their leaders (``mimic_joints``), the joints of a mechanism 
 """
 
 import math
+import threading
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -33,10 +34,15 @@ from robot_dynamics_ros.robot.described_robot import ALIGNED
 from robot_dynamics_ros.robot.evaluator import check_unlocked
 
 
+class _OfThread(threading.local):
+    """Quantities of all joints that one thread computes for a single state."""
+
+    def __init__(self, nv: int):
+        self.torque, self.jacobian, self.mass_matrix = np.zeros(nv), np.zeros((6, nv)), np.zeros((nv, nv))
+
+
 class DrivenRobot:
     """A robot in the coordinates of its m driven joints; the methods are those of ``Robot``.
-
-    One thread at a time computes single states.
 
     Parameters
     ----------
@@ -53,14 +59,12 @@ class DrivenRobot:
         self.joint_names: tuple[str, ...] = tuple(robot.model.joint_of_velocity(k) for k in places)
         self.nv: int = len(places)
         self.nq: int = self.nv
-        self._torque = np.zeros(robot.nv)
-        self._driven_torque = bound(
-            driven_torque, then=(np.zeros((self.nv, robot.nv)), self._torque, np.zeros(self.nv))
-        )
-        m, n, square = self.nv, robot.nv, np.zeros((robot.nv, robot.nv))
-        rows, self._mass_matrix, self._jacobian = np.zeros((m, n)), square, np.zeros((6, n))
-        self._driven_jacobian = bound(driven_jacobian, then=(rows, self._jacobian, np.zeros((6, m))))
-        inverted = rows, square, np.zeros((m, m))
+        self._own_of_thread = own = _OfThread(robot.nv)
+        m, n = self.nv, robot.nv
+        rows = np.zeros((m, n))
+        self._driven_torque = bound(driven_torque, then=(rows, own.torque, np.zeros(m)))
+        self._driven_jacobian = bound(driven_jacobian, then=(rows, own.jacobian, np.zeros((6, m))))
+        inverted = rows, own.mass_matrix, np.zeros((m, m))
         self._driven_inverse = bound(driven_mass_matrix_inverse, np.zeros((n, m)), then=inverted)
         self.limits: JointLimits = limits_of(robot.model, self.joint_names)
         self.friction: Friction = self._friction()
@@ -210,7 +214,8 @@ class DrivenRobot:
         if motion.q.ndim > 1:
             return _given(out, np.linalg.inv(self.mass_matrix(q)))
         inverse = np.empty((self.nv, self.nv))
-        self._driven_inverse(motion.G.T, self.robot.mass_matrix(motion.q, out=self._mass_matrix), inverse)
+        of_tree = self.robot.mass_matrix(motion.q, out=self._own_of_thread.mass_matrix)
+        self._driven_inverse(motion.G.T, of_tree, inverse)
         return _given(out, inverse)
 
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, out: NDArray[np.float64] | None = None) -> np.ndarray:
@@ -287,7 +292,7 @@ class DrivenRobot:
         if motion.q.ndim > 1:
             return _given(out, self.robot.jacobian(motion.q, link, reference_frame) @ motion.G)
         jacobian = np.empty((6, self.nv))
-        of_tree = self.robot.jacobian(motion.q, link, reference_frame, out=self._jacobian)
+        of_tree = self.robot.jacobian(motion.q, link, reference_frame, out=self._own_of_thread.jacobian)
         self._driven_jacobian(motion.G.T, of_tree, jacobian)
         return _given(out, jacobian)
 
@@ -298,7 +303,7 @@ class DrivenRobot:
     def _of(self, motion: Motion, quantity, *state, out, springs: bool = False) -> np.ndarray:
         """Return G' tau (..., m) of the ``quantity`` tau of all joints, less what ``springs`` of closures give."""
         single = all(it.ndim == 1 for it in state)
-        tau = quantity(*state, out=self._torque if single else None)
+        tau = quantity(*state, out=self._own_of_thread.torque if single else None)
         of_springs = self.following.spring_torque(motion) if springs else None
         if of_springs is not None:
             tau -= of_springs

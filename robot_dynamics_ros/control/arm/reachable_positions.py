@@ -70,9 +70,12 @@ class ReachablePositions:
     def motion(self, y, yd=None, ydd=None) -> Motion:
         """Return the motion of all joints at y (..., m), or at the last positions on the ways there."""
         y = np.asarray(y, float)
-        if self._last[0] != y.tobytes():
-            self._last = y.tobytes(), self._towards(y.reshape(-1, y.shape[-1]))
-        return self._mechanism.moving(self._last[1], y.shape[:-1], yd, ydd)
+        asked, found = self._last
+        if asked != y.tobytes():
+            found = self._towards(y.reshape(-1, y.shape[-1]))
+            # at once, for other threads
+            self._last = y.tobytes(), found
+        return self._mechanism.moving(found, y.shape[:-1], yd, ydd)
 
     def matrix_rate(self, y, yd) -> np.ndarray:
         """Return dG/dt (..., nv, m) there."""

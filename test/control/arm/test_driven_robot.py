@@ -1,6 +1,7 @@
 """Robots with mimic joints in the coordinates of their driven joints, also against Pinocchio's mimic joints."""
 
 import inspect
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from support.robots.facade_robots import TREE, same_bits
@@ -299,3 +300,28 @@ def test_the_whole_torque_is_what_nodes_add_up_and_its_inverse_the_acceleration(
 
 def test_without_followers_and_springs_a_tree_stays_itself():
     assert following_mimics(WHOLE, ()) is WHOLE
+
+
+@pytest.mark.parametrize(
+    ('quantity', 'last', 'link'),
+    [
+        ('gravity_torque', '_driven_torque', ()),
+        ('jacobian', '_driven_jacobian', ('tool',)),
+        ('mass_matrix_inverse', '_driven_inverse', ()),
+    ],
+)
+def test_threads_share_a_robot(quantity, last, link, monkeypatch):
+    """As they share a ``Robot``: another thread computes before the last step of the first one."""
+    robot = arm()
+    one, step = getattr(robot, quantity), getattr(robot, last)
+    alone = [one(y, *link).copy() for y in Y[:2]]
+
+    def interrupted(*arguments) -> None:
+        monkeypatch.setattr(robot, last, step)
+        with ThreadPoolExecutor(1) as pool:
+            others.append(pool.submit(one, Y[1], *link).result())
+        step(*arguments)
+
+    others = []
+    monkeypatch.setattr(robot, last, interrupted)
+    assert same_bits(one(Y[0], *link), alone[0]) and same_bits(others[0], alone[1])
