@@ -1,8 +1,9 @@
-"""Digest of a robot's constants: it names the robot's own code and tells changed descriptions apart."""
+"""Digests of a robot's constants: they name the robot's own code and tell changed descriptions apart."""
 
 import hashlib
 
 from robot_dynamics_ros.model.arrays import ModelArrays
+from robot_dynamics_ros.model.model import Model
 
 SPRINGS = ('stiffness', 'spring_rest', 'coordinate')
 """Arrays that count in the digest of robots with springs only."""
@@ -17,3 +18,16 @@ def robot_digest(arrays: ModelArrays) -> str:
         constant = array[:-1] if name == 'I' else array
         digest.update(f'{name} {constant.dtype.str} {constant.shape} '.encode() + constant.tobytes())
     return digest.hexdigest()[:16]
+
+
+def model_digest(model: Model) -> str:
+    """Return the digest (16 hex digits) of a model: ``robot_digest``, and what closed loops are solved by.
+
+    That is which joints are actuated, and near which positions the loops are closed: the assembly mode. Where joints
+    follow others by multipliers alone neither counts.
+    """
+    digest, loops = robot_digest(model.arrays), model.loops
+    near = sorted((joint, float(position)) for joint, position in loops.near.items() if position)
+    if loops.are_mimic_joints or not (loops.actuated or near):
+        return digest
+    return hashlib.sha256(f'{digest} {sorted(loops.actuated)} {near}'.encode()).hexdigest()[:16]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.errors import ArgumentError
-from robot_dynamics_ros.model.digest import robot_digest
+from robot_dynamics_ros.model.digest import model_digest
 from robot_dynamics_ros.model.joint_types import KINDS
 from robot_dynamics_ros.model.model import Model
 
@@ -51,7 +51,7 @@ def check_residual(residual: ResidualModel, model: Model) -> None:
         raise ArgumentError(
             f'residual model is for joints {" ".join(residual.joint_names)}; the robot has {" ".join(names)}'
         )
-    digest = robot_digest(model.arrays)
+    digest = model_digest(model)
     if residual.model_digest != digest:
         raise ArgumentError(
             f'residual: it was fitted to another model of the robot ({residual.model_digest}, here {digest}); '

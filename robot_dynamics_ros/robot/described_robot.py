@@ -12,7 +12,7 @@ from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.audit import judged
 from robot_dynamics_ros.model.closed_loops.loop_types import Loops
-from robot_dynamics_ros.model.digest import robot_digest
+from robot_dynamics_ros.model.digest import model_digest
 from robot_dynamics_ros.model.limbs import end_link
 from robot_dynamics_ros.model.model import GRAVITY, Actuators, Finding, Friction, JointLimits, Model
 from robot_dynamics_ros.model.residual import ResidualModel, check_residual
@@ -202,8 +202,11 @@ class DescribedRobot:
 
     @property
     def digest(self) -> str:
-        """Hash (16 hex digits) of all model parameters except gravity and the last link's inertia."""
-        return robot_digest(self._model.arrays)
+        """Hash (16 hex digits) of what torques without friction depend on, but gravity and the last link's inertia.
+
+        Arrays of the model, and of closed loops the actuated joints and the positions near which they are closed.
+        """
+        return model_digest(self._model)
 
 
 def _unpickled(kind: type[Described], setting: Setting) -> Described:
