@@ -10,13 +10,14 @@ from contextlib import suppress
 
 import numpy as np
 
+from robot_dynamics_ros.control.arm.assembly_modes import is_only_solution
 from robot_dynamics_ros.control.arm.closing_way import NEAREST
 from robot_dynamics_ros.control.arm.follower_reports import FollowerReports
 from robot_dynamics_ros.control.arm.following_joints import Motion
 from robot_dynamics_ros.control.arm.joint_jumps import JointJumps
 from robot_dynamics_ros.control.arm.loop_solutions import LoopSolutions, Solution
 from robot_dynamics_ros.control.arm.mechanism_states import MechanismStates
-from robot_dynamics_ros.control.joints.continuous_joints import TURN
+from robot_dynamics_ros.control.joints.continuous_joints import TURN, nearest
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, LoopError, SingularError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
@@ -162,10 +163,16 @@ class ClosedMechanism(LoopSolutions):
         for k, position in measured:
             if limits is not None and (fault := limits.fault(k, position)):
                 raise ArgumentError(fault)
-        # nearer to a singular position, positions of both assembly modes are within the tolerance
-        is_far = found.distance > 2.0 * self._tolerance
-        self._states.accept(found, is_far and len(measured) + len(self.places) == self.mechanism.nv)
+        are_all = len(measured) + len(self.places) == self.mechanism.nv
+        self._states.accept(found, are_all and self._is_told(found, positions))
         self.measured = found
+
+    def _is_told(self, found: Solution, positions: np.ndarray) -> bool:
+        """Return whether measured ``positions`` that fit a solution fit no other one, where its mode is in doubt."""
+        if not self._states._away:
+            return False
+        off = nearest(positions - found.q[self._follower_coordinates], self._follower_turn)
+        return is_only_solution(self.mechanism, self.places, found.q, self._tolerance + np.abs(off))
 
     def moving(self, found: Sequence[Solution], shape: tuple[int, ...], yd=None, ydd=None) -> Motion:
         """Return the motion of all joints at solutions, a batch of ``shape``."""

@@ -184,7 +184,7 @@ def test_a_crank_that_turns_back_at_its_dead_point_between_two_states_needs_an_a
         seen(robot, [start], stamp + 1.0 / rate)
 
 
-@pytest.mark.parametrize('name', ['palletizer', 'delta of parallelograms', 'four-bar, weld'])
+@pytest.mark.parametrize('name', ['palletizer', 'parallelogram', 'four-bar, weld'])
 def test_after_a_pause_all_other_joints_have_to_fit(name):
     """Where other loops put it, or far from a singular position, a joint may be at the same place in both modes."""
     robot = closed(name)
@@ -232,9 +232,9 @@ def test_zeros_with_which_a_driver_begins_release_nothing_that_was_seen_before_t
     assert said == '' if released else 'activate again' in said
 
 
-@pytest.mark.parametrize('lever, told', [(0.9, True), (1.15, False)])
+@pytest.mark.parametrize('lever, told', [(0.7, True), (1.0, False), (1.15, False)])
 def test_near_a_singular_position_joints_fit_in_both_assembly_modes(lever, told):
-    """The fore tie differs by 0.046 rad there, less than loop_tolerance."""
+    """The fore tie differs by 0.046 rad at 1.15, less than loop_tolerance; at 1.0 nothing says by how much."""
     robot = closed('palletizer')
     y, count = robot.following.home.copy(), 500
     for k, angle in enumerate(np.linspace(y[2], lever, count)):
