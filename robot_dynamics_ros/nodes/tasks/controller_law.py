@@ -1,5 +1,7 @@
 """The control law of ``torque_controller``, made as the parameters choose it, with what it needs and reports."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
@@ -82,7 +84,7 @@ class ControllerLaw:
         self._singular: SingularDirections | None = None
         self._unused = ''  # what the law does not use
         self._limit: DelayedLimit | None = None
-        self._judged: tuple[tuple, SamplingLimit] | None = None  # the gains of the last limit, and it
+        self._judged: tuple[tuple, PeriodLimit] | None = None  # what the last limit is of, and it
 
     def make(self) -> Law:
         """Return the law; DynamicsError names the parameter that is wrong."""
@@ -229,12 +231,19 @@ class ControllerLaw:
             self._limit_of(gains, bandwidth=bandwidth if name == 'computed_torque' else 0.0),
         )
 
-    def _limit_of(self, gains, **more: float) -> SamplingLimit:
-        """Return the limit of gains, that of configuration at activation, too: mechanisms are searched for seconds."""
-        stated = *map(tuple, gains), *more.items()
+    def _limit_of(self, gains, **more: float) -> PeriodLimit:
+        """Return the limit of gains of the joints."""
+        return self._kept((*map(tuple, gains), *more.items()), lambda: SamplingLimit(self._arm.robot, *gains, **more))
+
+    def _kept(self, stated: tuple, search: Callable[[], PeriodLimit]) -> PeriodLimit:
+        """Return the limit of what is stated, that of configuration at activation, too: a search may take seconds."""
         if self._judged is None or self._judged[0] != stated:
-            self._judged = stated, SamplingLimit(self._arm.robot, *gains, **more)
+            self._judged = stated, search()
         return self._judged[1]
+
+    def _values(self) -> tuple:
+        """Return the values of all parameters: an impedance, and what leads a frame, are made of many."""
+        return tuple(self._node.value(it.name) for it in definitions_of('torque_controller'))
 
     def _cartesian(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, PeriodLimit]:
         """Return the laws of a Cartesian impedance, and the limit of its stiffness and damping."""
@@ -247,7 +256,7 @@ class ControllerLaw:
         return (
             arm.blended(lambda robot: CartesianImpedance(robot, impedance, terms, stiffness, place)),
             arm.blended(lambda robot: CartesianHold(robot, impedance, terms, stiffness, place)),
-            ImpedanceLimit(arm.robot, impedance),
+            self._kept(self._values(), lambda: ImpedanceLimit(arm.robot, impedance)),
         )
 
     def _operational_space(self, name: str, gains) -> tuple[PayloadBlender, PayloadBlender, PeriodLimit]:
@@ -259,7 +268,7 @@ class ControllerLaw:
         return (
             arm.blended(lambda robot: OperationalSpaceControl(robot, settings, terms, singular.light, arm.robot)),
             arm.blended(lambda robot: OperationalSpaceHold(robot, settings, terms, singular.light, arm.robot)),
-            OperationalSpaceLimit(arm.robot, settings),
+            self._kept(self._values(), lambda: OperationalSpaceLimit(arm.robot, settings)),
         )
 
     def _stated_for_impedance(self, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from functools import partial
+from types import SimpleNamespace
 
 from support.matrices import matrix
 from support.nodes import graph as ros
@@ -12,6 +13,7 @@ from support.robots.small_robots import seven_joints
 import numpy as np
 import pytest
 from lifecycle_msgs.msg import Transition
+from rclpy.parameter import Parameter
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
@@ -23,6 +25,7 @@ from robot_dynamics_ros.control.laws.joint_space_control import LAWS, Hold, Join
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.messages.joint_trajectory import trajectory_of
 from robot_dynamics_ros.nodes.executables.torque_controller import TorqueController
+from robot_dynamics_ros.nodes.tasks import controller_law
 from robot_dynamics_ros.tools.processes import ProcessError
 
 pytestmark = pytest.mark.quick
@@ -498,3 +501,20 @@ def test_an_arm_of_seven_joints_without_a_damping_of_its_posture_is_a_warning(co
     for damping, said in (([0.0], True), ([1.0], False)):
         node = configured(TorqueController, **OF_IMPEDANCE, **more, damping=damping)
         assert ('damping: 0 for a joint; an arm of more than six' in ' '.join(node.task._warns())) is said, node.silence
+
+
+@pytest.mark.parametrize(
+    ('limit', 'parameters'), [('ImpedanceLimit', OF_IMPEDANCE), ('OperationalSpaceLimit', OF_SPACE)]
+)
+def test_gains_of_a_frame_are_judged_again_only_where_a_parameter_has_changed(
+    configured, monkeypatch, limit, parameters
+):
+    judged, found = [], SimpleNamespace(period=1.0, fault=lambda period: '')
+    monkeypatch.setattr(controller_law, limit, lambda robot, stated: judged.append(stated) or found)
+    node = configured(TorqueController, **parameters, damping=DAMPING)
+    for damping, count in ((DAMPING, 1), ([1.0] * 6, 2), ([1.0] * 6, 2)):
+        (result,) = node.set_parameters([Parameter('damping', value=damping)])
+        node.trigger_activate()
+        assert result.successful and node.active and len(judged) == count, node.silence
+        assert list(judged[-1].posture_damping) == damping
+        node.trigger_deactivate()
