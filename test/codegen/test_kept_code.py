@@ -7,6 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from support.matrices import matrix
 from support.robots import random_trees as trees
 
 import numpy as np
@@ -178,7 +179,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}))  # as a full disk do
 """
 
 
-@pytest.mark.parametrize('room', [0, 4000])
+@pytest.mark.parametrize('room', matrix([0, 4000], [4000]))
 def test_a_full_disk_costs_only_the_keeping(tmp_path, room):
     program = FULL_DISK.format(room=room) + PROGRAM
     environment = {**os.environ, 'XDG_CACHE_HOME': str(tmp_path)}

@@ -1,6 +1,7 @@
 """The core of robot_dynamics_controllers computes the same bits as the laws of the nodes."""
 
 import functools
+import itertools
 
 from support.controllers.controllers_core import (
     BOTH,
@@ -13,6 +14,7 @@ from support.controllers.controllers_core import (
     exported,
     has_compilers,
 )
+from support.matrices import matrix
 from support.robots.small_robots import mixed
 
 import numpy as np
@@ -29,7 +31,6 @@ from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation, c
 from robot_dynamics_ros.control.terms.compensation_policy import PRESETS, CompensationPolicy
 
 pytestmark = pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler')
-STATES = 10_000
 START = 1_700_000_000_000_000_000
 LENGTH = 500_000_000
 STEP = 1_000_000
@@ -118,29 +119,32 @@ def same(ours: np.ndarray, expected: np.ndarray) -> None:
     assert not len(wrong), (len(wrong), wrong[0], ours[wrong[0]], expected[wrong[0]])
 
 
-@pytest.mark.parametrize('preset', ['', *PRESETS])
-def test_terms_of_every_preset(preset):
-    """10,000 states of the AUBO-i5, with load-dependent friction."""
+@pytest.mark.parametrize(
+    ('preset', 'count'),
+    matrix(itertools.product(['', *PRESETS], [500, 10_000]), itertools.product(['', *PRESETS], [500])),
+)
+def test_terms_of_every_preset(preset, count):
+    """States of the AUBO-i5, with load-dependent friction."""
     robot, random = robots()['aubo_i5'], np.random.default_rng(3)
     policy, ours = CompensationPolicy(preset, '', ['']), Terms(library('aubo_i5'), preset)
     assert (ours.owner, tuple(ours.names)) == (policy.gravity_owner, policy.terms)
     assert (ours.takes_commands, ours.motor_pd) == (policy.takes_commands, policy.motor_pd)
     assert ours.fade_in_time == policy.fade_in_time
     carrying = robot.with_gravity((1.0, 2.0, -9.0)).with_payload(body(random), 'ee_link')
-    theirs, states = Compensation(carrying, policy.terms), motions(random, STATES, 6)[:, :3]
-    expected = np.empty((STATES, 6))
+    theirs, states = Compensation(carrying, policy.terms), motions(random, count, 6)[:, :3]
+    expected = np.empty((count, 6))
     for state, out in zip(states, expected, strict=True):
         theirs.torque(*state, out=out)
     efforts, finite = ours.torques(states, carrying.runtime_inputs)
-    assert finite == STATES
+    assert finite == count
     same(efforts, expected)
     if policy.takes_commands:  # and the whole law
         law = Law(library('aubo_i5'), robot.joint_names, preset, effort_limit=[np.inf], fade_in_time=0.0)
         ((frame, payload),) = carrying.payloads.items()
         assert law.payload(body_numbers(payload), frame)[0] and law.gravity(carrying.gravity, robot.gravity)[0]
         law.activate()
-        references = np.concatenate([states, np.zeros((STATES, 1, 6))], axis=1)
-        efforts, outcomes = law.updates(np.zeros((STATES, 2, 6)), references, MOTION)
+        references = np.concatenate([states, np.zeros((count, 1, 6))], axis=1)
+        efforts, outcomes = law.updates(np.zeros((count, 2, 6)), references, MOTION)
         assert set(outcomes) == {'sent'}
         same(efforts, expected)
 

@@ -52,9 +52,9 @@ def motion(name: str, count: int = STATES) -> np.ndarray:
     return np.stack([y, rng.normal(size=y.shape)], axis=1)
 
 
-# a platform on six legs is compiled for as long as all others
+# three arms and a platform on six legs are compiled for as long as all others
 EXPORTED = [*ACTUATED, FINGERS]
-QUICK = [name for name in EXPORTED if 'Stewart' not in name]
+QUICK = [name for name in EXPORTED if name not in ('delta', 'Stewart platform')]
 PART = 'palletizer', ('gravity', 'friction')
 
 

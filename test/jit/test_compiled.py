@@ -5,6 +5,8 @@ import importlib
 import subprocess
 import sys
 
+from support.matrices import matrix
+
 import pytest
 
 from robot_dynamics_ros.codegen.new_function import new_code
@@ -73,7 +75,10 @@ def test_declared_functions_are_imported_without_ros_and_numba():
 @pytest.mark.skipif(numba_is_disabled(), reason='Numba is disabled: nothing is compiled')
 @pytest.mark.parametrize(
     'name',
-    ['control.guards.torque_limiter._limit', 'messages.cdr_numbers.read_fields', 'simulation.time_steps.end_step'],
+    matrix(
+        ['control.guards.torque_limiter._limit', 'messages.cdr_numbers.read_fields', 'simulation.time_steps.end_step'],
+        ['control.guards.torque_limiter._limit'],
+    ),
 )
 def test_functions_compile_from_their_declarations_alone(name):
     assert name in declared()

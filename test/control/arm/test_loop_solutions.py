@@ -47,7 +47,7 @@ def test_a_start_near_a_singular_position_hides_none(near):
         assert 0.03 < flat.measured.y[0] < near + 1e-9
 
 
-@pytest.mark.parametrize('name', matrix(['rocker', 'Stewart platform on a leg', 'delta'], ['rocker', 'delta']))
+@pytest.mark.parametrize('name', matrix(['rocker', 'Stewart platform on a leg', 'delta'], ['rocker']))
 def test_long_ways_end_where_short_ones_do(name):
     """At the dead points of a rocker positions change with the root of the distance."""
     joints, name = (['rocker joint'], 'four-bar, revolute') if name == 'rocker' else (ACTUATED[name], name)

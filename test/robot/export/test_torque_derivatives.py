@@ -2,6 +2,7 @@
 
 from functools import cache, partial
 
+from support.matrices import matrix
 from support.robots.differentiated_robots import TOLERANCE, error
 from support.robots.facade_robots import same_bits
 from support.robots.mechanisms import four_bar
@@ -91,7 +92,7 @@ def test_derivatives_are_those_of_differences(name, quantity):
         assert error(found[:, k].swapaxes(-1, -2), expected) < 1e-7
 
 
-@pytest.mark.parametrize('name', ['sprung', 'identified', 'coupled_with_load'])
+@pytest.mark.parametrize('name', matrix(['sprung', 'identified', 'coupled_with_load'], ['coupled_with_load']))
 def test_torques_are_differentiated_as_a_formula_in_jax(name, jax):
     robot = robot_named(name)
     states, function = states_of(robot, 'torque', 2, 3), robot.jax('torque')

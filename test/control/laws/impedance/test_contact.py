@@ -46,9 +46,10 @@ class Touching:
         return both, k * between.T @ between, D * between.T @ between
 
 
-@pytest.fixture(scope='module', params=[AUBO, seven_joints()], ids=['six joints', 'seven joints'])
+@pytest.fixture(scope='module', params=matrix(['six joints', 'seven joints'], ['seven joints']))
 def touching(request):
-    return {ratio: Touching(request.param, ratio) for ratio in (0.5, 0.7, 1.0)}
+    arm = AUBO if request.param == 'six joints' else seven_joints()
+    return {ratio: Touching(arm, ratio) for ratio in (0.5, 0.7, 1.0)}
 
 
 def contacts(touching, delay, counted, ratio=0.0):
