@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from support.matrices import matrix
 from support.nodes import graph as ros
 from support.nodes.started_processes import marked_processes
 
@@ -63,15 +64,13 @@ def until_said(arguments, *texts):
 
 
 CONFIGURED = ('[feedforward_node]: aubo_i5', '[dynamics_server]: aubo_i5')
+FRANKA = ['--preset', 'franka', '--ros-args', '--params-file', 'config/nodes.yaml'], 'preset franka'
 
 
 @pytest.mark.parametrize(
     ('arguments', 'said'),
-    [
-        # sections of single nodes come before a parameter of all: the option must win all the same
-        (['--preset', 'franka', '--ros-args', '--params-file', 'config/nodes.yaml'], 'preset franka'),
-        (['--ros-args', '-p', 'gravity_owner:=robot'], 'gravity_owner robot'),
-    ],
+    # sections of single nodes come before a parameter of all: the option must win all the same
+    matrix([FRANKA, (['--ros-args', '-p', 'gravity_owner:=robot'], 'gravity_owner robot')], [FRANKA]),
 )
 def test_gravity_is_left_to_the_robot_that_compensates_it(arguments, said):
     left_out = f'[gravity_compensation_node]: left out: with {said} the robot compensates gravity itself'

@@ -78,6 +78,7 @@ def test_an_object_moves_with_the_finger_that_reports_itself(arm):
     assert all_are()
 
 
+@pytest.mark.slow  # tasks/test_gripper.py has it without processes, and the next one
 def test_a_finger_that_nobody_reports_counts_as_stated(arm):
     torques = arm.listen(JointState, 'gravity_torque')
     for node in NODES[1:3]:
@@ -86,6 +87,7 @@ def test_a_finger_that_nobody_reports_counts_as_stated(arm):
     np.testing.assert_allclose(torques[-1].effort, full_torque(Q, STATED), rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_wrong_reports_are_refused_by_name(arm):
     torques = arm.listen(JointState, 'gravity_torque')
     wanted = full_torque(Q, 0.05)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 
+from support.matrices import crossed
 from support.nodes import graph as ros
 
 import pytest
@@ -201,8 +202,7 @@ UNKNOWN = {
 }
 
 
-@pytest.mark.parametrize('name', NODES)
-@pytest.mark.parametrize('unknown', UNKNOWN)
+@pytest.mark.parametrize(('name', 'unknown'), crossed(NODES, UNKNOWN))
 def test_a_parameter_that_no_node_has_is_refused_by_name(name, unknown):
     node = NODES[name](namespace=NAMESPACE, parameter_overrides=[Parameter(unknown, value=1.0)])
     node.start()

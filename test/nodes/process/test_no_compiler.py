@@ -4,6 +4,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from support.aubo.aubo_controller import Arm, AuboController
+from support.matrices import matrix
 from support.nodes import graph as ros
 from support.nodes.feedforward import NAMES, REST, A, B
 
@@ -86,7 +87,7 @@ def arguments_of(node, controller):
     return [word for value in given for word in ('-p', value)]
 
 
-@pytest.mark.parametrize('node', NODES)
+@pytest.mark.parametrize('node', matrix(NODES, [SERVER, 'feedforward_node', 'torque_controller']))
 def test_a_node_neither_compiles_nor_imports_a_compiler(tmp_path, monkeypatch, node):
     kept = tmp_path / 'kept'
     monkeypatch.setenv('XDG_CACHE_HOME', str(kept))
@@ -94,6 +95,7 @@ def test_a_node_neither_compiles_nor_imports_a_compiler(tmp_path, monkeypatch, n
     with ExitStack() as stack:
         controller = stack.enter_context(AuboController(Arm())) if node == 'aubo_node' else None
         graph = stack.enter_context(ros.Graph(tmp_path))
+        graph.processes.forks = False  # a start without anything that an earlier one has made
         graph.start(node, arguments=arguments_of(node, controller))
         messages = graph.hear_latched(kind, topic) if node == SERVER else graph.listen(kind, topic)
         graph.repeat_until(

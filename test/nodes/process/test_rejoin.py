@@ -59,7 +59,7 @@ def assert_all_take_part(graph):
     assert graph.client.call(GetMassMatrix, 'dynamics_server/get_mass_matrix', request).success
 
 
-@pytest.mark.parametrize('node', matrix(PARAMETERS, [*PARAMETERS][::2]))
+@pytest.mark.parametrize('node', matrix(PARAMETERS, ['torque_controller']))
 def test_a_killed_node_joins_again(graph, node):
     assert_all_take_part(graph)
     process = graph.forget(node)

@@ -125,7 +125,7 @@ STAGES = {
 """How far a process has come, by what it has loaded and said."""
 NUMBERS = [signal.SIGINT, signal.SIGTERM]
 STARTS = itertools.product(STAGES, (NODE, 'bringup'), NUMBERS)
-ALTERNATING = itertools.product(STAGES, [(NODE, signal.SIGTERM), ('bringup', signal.SIGINT)])
+ALTERNATING = zip(STAGES, itertools.cycle([(NODE, signal.SIGTERM), ('bringup', signal.SIGINT)]), strict=False)
 
 
 @pytest.mark.parametrize(

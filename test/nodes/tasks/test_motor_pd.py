@@ -124,6 +124,7 @@ def test_named_torque_and_info_say_what_the_motors_execute(arm):
     assert graph.diagnostics(NODE).fields['torque scale'] == ' '.join(['4'] * 7)
 
 
+@pytest.mark.slow  # simulation/plant/test_motor_pd.py has it without nodes
 def test_a_hand_moves_the_arm_and_without_it_the_arm_stays(arm):
     arm.goal = None
     with arm.graph.parameters(NODE, hand_guiding=True):

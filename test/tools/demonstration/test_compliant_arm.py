@@ -51,7 +51,7 @@ def accepted(path):
         context.try_shutdown()
 
 
-@pytest.mark.parametrize('name', matrix(['aubo_i5', 'seven joints', 'panda.urdf'], ['aubo_i5', 'panda.urdf']))
+@pytest.mark.parametrize('name', matrix(['aubo_i5', 'seven joints', 'panda.urdf'], ['panda.urdf']))
 def test_the_nodes_accept_what_is_written_for_any_arm(name, tmp_path):
     arm = compliant_arm(described(name))
     assert isinstance(arm.robot, DrivenRobot) == (name == 'panda.urdf')  # a gripper

@@ -19,6 +19,7 @@ TIMEOUT = 240.0
 UNTIL = 'it runs until Ctrl+C; push it on applied_wrench'
 
 
+@pytest.mark.slow  # nodes/executables/test_applied_wrench.py has it without the demo, test_demo.py the demo
 def test_a_push_moves_the_tool_by_force_over_stiffness_and_it_comes_back(tmp_path):
     command = [sys.executable, '-m', 'robot_dynamics_ros.tools.demo', '--compliant', '--output', str(tmp_path / 'new')]
     environment = {**os.environ, 'ROS_LOG_DIR': str(tmp_path), 'PYTHONUNBUFFERED': '1'}
