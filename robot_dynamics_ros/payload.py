@@ -11,7 +11,13 @@ from robot_dynamics_ros import validation
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError, alternatives
 from robot_dynamics_ros.formats.urdf import inertials_from_urdf
 from robot_dynamics_ros.model.audit import ROUNDING
-from robot_dynamics_ros.model.inertial_parameters import central_parameters, moved, ten_parameters
+from robot_dynamics_ros.model.inertial_parameters import (
+    body_numbers,
+    central_parameters,
+    is_inertia,
+    moved,
+    ten_parameters,
+)
 from robot_dynamics_ros.model.limbs import end_link
 from robot_dynamics_ros.model.linear_algebra import product
 from robot_dynamics_ros.model.model import Model
@@ -53,11 +59,11 @@ class Payload:
         inertia = 0.5 * (inertia + inertia.T)
         if mass == 0.0 and inertia.any():
             raise ArgumentError('inertia: expected zeros, since the mass is 0')
-        try:
-            moments = np.linalg.eigvalsh(inertia)
-        except np.linalg.LinAlgError:
-            raise ArgumentError('inertia: its principal moments overflow') from None
-        if not moments[2] - moments[1] - moments[0] <= ROUNDING:  # NaN on overflow
+        if not is_inertia(body_numbers(mass, com, inertia), ROUNDING):
+            try:
+                moments = np.linalg.eigvalsh(inertia)
+            except np.linalg.LinAlgError:
+                raise ArgumentError('inertia: its principal moments overflow') from None
             shown = ', '.join(f'{moment:.6g}' for moment in moments)
             raise ArgumentError(
                 f'inertia: expected principal moments none of which exceeds the sum of the others, got {shown} kg m^2'

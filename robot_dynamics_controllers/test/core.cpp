@@ -7,7 +7,6 @@
 #include "../src/core/effort_law.cpp"
 #include "../src/core/frame_law.cpp"
 #include "../src/core/gain_limits.cpp"
-#include "../src/core/inertial_parameters.cpp"
 #include "../src/core/joint_feedback.cpp"
 #include "../src/core/payload_gravity.cpp"
 #include "../src/core/presets.cpp"

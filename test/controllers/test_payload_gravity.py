@@ -93,6 +93,14 @@ def test_a_payload_that_does_not_begin_at_the_one_in_force_makes_a_ramp():
     assert (steps(efforts[0], efforts) <= 1.01 * np.abs(efforts[-1] - efforts[0]) / (0.5 * RATE) + 1e-9).all()
 
 
+def test_bodies_on_one_frame_are_one_payload():
+    which = law()
+    other = BODY * np.r_[0.5, -1.0, 2.0, 1.0, np.full(6, 0.3)]
+    assert which.payload(BODY, before=[('', BODY), ('', other)], start=which.now + SECOND // 2, duration=SECOND)[0]
+    payload = Payload(3.0, (0.1, 0.02, 0.05), 0.01 * np.eye(3)) + Payload(1.5, (-0.1, 0.04, 0.05), 0.003 * np.eye(3))
+    assert (one(which) == gravity(robot=aubo_i5().with_payload(payload))).all()
+
+
 def test_the_same_message_again_changes_nothing():
     which = law()
     one(which)

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Changes with the layout of the structures below. */
-#define ROBOT_DYNAMICS_LIBRARY_VERSION 8u
+#define ROBOT_DYNAMICS_LIBRARY_VERSION 9u
 
 /* Entries of the run-time inputs: gravity in the base frame (3, m/s^2); ten inertial parameters of the last link with
  * its payload: m (kg), m c (3, kg m) and J about the origin of the link's frame (xx, xy, xz, yy, yz, zz; kg m^2); wrench
@@ -157,6 +157,13 @@ typedef struct robot_dynamics_library {
   double (*limit_effort)(const double * effort_limit, double * limited, double * torque);
   double (*limit_rate)(
     const double * rate_limit, double * last, double * limited, double * torque, double elapsed);
+  /* Inertial parameters: a body is m (kg), its centre c (3, m) and xx, yy, zz, xy, xz, yz about c (kg m^2), a row the ten of
+   * the run-time inputs; P (9) is scratch. is_inertia: no principal moment exceeds the others by more than rounding. */
+  void (*write_row)(const double * body, double * row);
+  void (*write_body)(const double * row, double * body);
+  void (*write_moved_row)(
+    const double * row, const double * rotation, const double * origin, double * P, double * moved_row);
+  bool (*is_inertia)(const double * body, double rounding);
   const robot_dynamics_frame_law * frame_law; /* a null pointer: exported without one */
   const robot_dynamics_mechanism * mechanism; /* a null pointer: without closed loops */
 } robot_dynamics_library;

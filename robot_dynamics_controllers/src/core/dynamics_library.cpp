@@ -186,7 +186,9 @@ void check(const robot_dynamics_library * given)
       {"fade_in", library.fade_in != nullptr},
       {"begin_transition", library.begin_transition != nullptr}, {"transition", library.transition != nullptr},
       {"ramp_to_zero", library.ramp_to_zero != nullptr}, {"limit_effort", library.limit_effort != nullptr},
-      {"limit_rate", library.limit_rate != nullptr}})
+      {"limit_rate", library.limit_rate != nullptr}, {"write_row", library.write_row != nullptr},
+      {"write_body", library.write_body != nullptr}, {"write_moved_row", library.write_moved_row != nullptr},
+      {"is_inertia", library.is_inertia != nullptr}})
   {
     require(exists, name, "a function", "nothing");
   }

@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <tuple>
 
-#include "inertial_parameters.hpp"
 #include "ramps.hpp"
 
 namespace robot_dynamics_controllers
@@ -105,13 +104,10 @@ Body PayloadGravity::checked(const Body & given) const
   if (body.mass == 0.0 && largest_of(body.inertia) != 0.0) {
     refuse("inertia: expected zeros, since the mass is 0");
   }
-  const double excess = moments_excess(body);
-  if (!(excess <= INERTIA_ROUNDING)) {
-    refuse(
-      "inertia: expected principal moments none of which exceeds the sum of the others, one does by " +
-      shown(excess) + " kg m^2");
+  if (!library_.is_inertia(numbers_of(body).data(), INERTIA_ROUNDING)) {
+    refuse("inertia: expected principal moments none of which exceeds the sum of the others");
   }
-  const Row row = ten_parameters(body);
+  const Row row = ten_parameters(library_, body);
   if (!(largest_of(body.com) <= LARGEST &&
     std::all_of(row.begin(), row.end(), [](double x) {return std::abs(x) <= LARGEST;})))
   {
@@ -144,7 +140,10 @@ Row PayloadGravity::last_link(const Bodies & bodies) const
     const auto * frame = std::find_if(
       library_.frame, library_.frame + library_.frames,
       [&](const robot_dynamics_frame & other) {return body.frame == other.name;});
-    const Row own = moved(ten_parameters(body), *frame);
+    Row own;
+    std::array<double, 9> P;
+    library_.write_moved_row(
+      ten_parameters(library_, body).data(), frame->rotation, frame->position, P.data(), own.data());
     for (std::size_t k = 0; k < row.size(); ++k) {
       row[k] += own[k];
     }
@@ -166,10 +165,10 @@ Taken PayloadGravity::followed(
   }
   Taken taken;
   if (share) {
-    const Value value = at(held, *share);
+    const Value value = at(library_, held, *share);
     // the first message may be of a payload that was set long ago
     const bool is_first = applied.duration == NO_MESSAGE;
-    if (!continues(told, held, value, now, !is_first)) {
+    if (!continues(library_, told, held, value, now, !is_first)) {
       const std::int64_t left = told.span.duration && told.span.start + told.span.duration > now ?
         told.span.start + told.span.duration - now : 0;
       told.before = value;
@@ -203,7 +202,7 @@ Taken PayloadGravity::take(const PayloadRamp & ramp, std::int64_t now, std::opti
       try {
         const Body before = checked(ramp.before[k]);
         if (before.mass > 0.0) {
-          add(told.before, before);
+          add(library_, told.before, before);
         }
       } catch (const std::invalid_argument & error) {
         refuse("before[" + std::to_string(k) + "]: " + error.what());

@@ -5,8 +5,6 @@
 #include <tuple>
 #include <vector>
 
-#include "inertial_parameters.hpp"
-
 namespace robot_dynamics_controllers
 {
 namespace
@@ -18,7 +16,7 @@ constexpr double ROUNDING = 1e-12;         // of values that went through a mess
 /// The numbers of values that change linearly: for bodies those of each frame of any of them.
 using Numbers = std::vector<std::vector<double>>;
 
-Numbers numbers_of(const std::vector<Bodies> & values)
+Numbers rows_of(const robot_dynamics_library & library, const std::vector<Bodies> & values)
 {
   std::vector<std::string> frames;
   for (const Bodies & bodies : values) {
@@ -33,7 +31,7 @@ Numbers numbers_of(const std::vector<Bodies> & values)
     std::vector<double> row(10 * frames.size(), 0.0);
     for (const Body & body : bodies) {
       const auto place = std::find(frames.begin(), frames.end(), body.frame) - frames.begin();
-      const Row own = ten_parameters(body);
+      const Row own = ten_parameters(library, body);
       std::copy(own.begin(), own.end(), row.begin() + 10 * place);
     }
     numbers.push_back(row);
@@ -41,7 +39,7 @@ Numbers numbers_of(const std::vector<Bodies> & values)
   return numbers;
 }
 
-Numbers numbers_of(const std::vector<Vector> & values)
+Numbers rows_of(const robot_dynamics_library &, const std::vector<Vector> & values)
 {
   Numbers numbers;
   for (const Vector & value : values) {
@@ -57,12 +55,15 @@ double late(const Corners::Span & span, std::int64_t now)
   return std::max(share - span.share(now - LATE), span.share(now + LATE) - share);
 }
 
+}  // namespace
+
 template<typename Value>
-bool is_continued(
-  const Ramp<Value> & told, const Ramp<Value> & held, const Value & value, std::int64_t now, bool may_be_asked_for)
+bool continues(
+  const robot_dynamics_library & library, const Ramp<Value> & told, const Ramp<Value> & held, const Value & value,
+  std::int64_t now, bool may_be_asked_for)
 {
-  const Numbers rows =
-    numbers_of({told.before, told.after, held.before, held.after, value, at(told, told.span.share(now))});
+  const Value own_now = at(library, told, told.span.share(now));
+  const Numbers rows = rows_of(library, {told.before, told.after, held.before, held.after, value, own_now});
   double largest = 0.0;
   for (std::size_t k : {0u, 1u, 4u}) {
     largest = std::max(largest, largest_of(rows[k]));
@@ -81,7 +82,24 @@ bool is_continued(
   return asked_for || small;
 }
 
-}  // namespace
+template bool continues(
+  const robot_dynamics_library &, const Ramp<Bodies> &, const Ramp<Bodies> &, const Bodies &, std::int64_t, bool);
+template bool continues(
+  const robot_dynamics_library &, const Ramp<Vector> &, const Ramp<Vector> &, const Vector &, std::int64_t, bool);
+
+Row numbers_of(const Body & body)
+{
+  Row numbers{body.mass};
+  std::copy(body.inertia.begin(), body.inertia.end(), std::copy(body.com.begin(), body.com.end(), numbers.begin() + 1));
+  return numbers;
+}
+
+Row ten_parameters(const robot_dynamics_library & library, const Body & body)
+{
+  Row row;
+  library.write_row(numbers_of(body).data(), row.data());
+  return row;
+}
 
 double Corners::Span::share(std::int64_t time) const noexcept
 {
@@ -94,7 +112,7 @@ double Corners::Span::share(std::int64_t time) const noexcept
   return std::max(0.0, elapsed / static_cast<double>(duration));
 }
 
-void add(Bodies & bodies, const Body & body)
+void add(const robot_dynamics_library & library, Bodies & bodies, const Body & body)
 {
   const auto place = std::find_if(
     bodies.begin(), bodies.end(), [&](const Body & other) {return other.frame == body.frame;});
@@ -102,17 +120,18 @@ void add(Bodies & bodies, const Body & body)
     bodies.push_back(body);
     return;
   }
-  Row sum = ten_parameters(*place);
-  const Row own = ten_parameters(body);
+  Row sum = ten_parameters(library, *place), whole;
+  const Row own = ten_parameters(library, body);
   for (std::size_t k = 0; k < sum.size(); ++k) {
     sum[k] += own[k];
   }
-  Body combined = central_parameters(sum);
-  combined.frame = body.frame;
-  *place = combined;
+  library.write_body(sum.data(), whole.data());
+  place->mass = whole[0];
+  std::copy_n(whole.begin() + 1, 3, place->com.begin());
+  std::copy_n(whole.begin() + 4, 6, place->inertia.begin());
 }
 
-Bodies at(const Ramp<Bodies> & ramp, double share)
+Bodies at(const robot_dynamics_library & library, const Ramp<Bodies> & ramp, double share)
 {
   if (share >= 1.0) {
     return ramp.after;
@@ -127,13 +146,13 @@ Bodies at(const Ramp<Bodies> & ramp, double share)
       for (double & entry : body.inertia) {
         entry = part * entry;
       }
-      add(carried, body);
+      add(library, carried, body);
     }
   }
   return carried;
 }
 
-Vector at(const Ramp<Vector> & ramp, double share)
+Vector at(const robot_dynamics_library &, const Ramp<Vector> & ramp, double share)
 {
   if (share >= 1.0) {
     return ramp.after;
@@ -143,18 +162,6 @@ Vector at(const Ramp<Vector> & ramp, double share)
     value[k] = (1.0 - share) * ramp.before[k] + share * ramp.after[k];
   }
   return value;
-}
-
-bool continues(
-  const Ramp<Bodies> & told, const Ramp<Bodies> & held, const Bodies & value, std::int64_t now, bool may_be_asked_for)
-{
-  return is_continued(told, held, value, now, may_be_asked_for);
-}
-
-bool continues(
-  const Ramp<Vector> & told, const Ramp<Vector> & held, const Vector & value, std::int64_t now, bool may_be_asked_for)
-{
-  return is_continued(told, held, value, now, may_be_asked_for);
 }
 
 }  // namespace robot_dynamics_controllers

@@ -3,6 +3,7 @@
 #define RAMPS_HPP_
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 
@@ -18,6 +19,13 @@ using Vector = PayloadGravity::Vector;
 template<typename Value>
 using Ramp = PayloadGravity::Ramp<Value>;
 
+/// Ten inertial parameters of a body, about the origin of its frame.
+using Row = std::array<double, 10>;
+
+/// Mass, centre and inertia of a body.
+Row numbers_of(const Body & body);
+Row ten_parameters(const robot_dynamics_library & library, const Body & body);
+
 template<typename Numbers>
 double largest_of(const Numbers & numbers)
 {
@@ -29,18 +37,18 @@ double largest_of(const Numbers & numbers)
 }
 
 /// Adds a body to those on frames; two on one frame become one.
-void add(Bodies & bodies, const Body & body);
+void add(const robot_dynamics_library & library, Bodies & bodies, const Body & body);
 
 /// The value of a ramp at a share of it, 0 to 1.
-Bodies at(const Ramp<Bodies> & ramp, double share);
-Vector at(const Ramp<Vector> & ramp, double share);
+Bodies at(const robot_dynamics_library & library, const Ramp<Bodies> & ramp, double share);
+Vector at(const robot_dynamics_library &, const Ramp<Vector> & ramp, double share);
 
 /// Whether the step from `held`, which is `value` at `now` (ns), to `told` is small, or was asked for by a duration of 0
 /// where a step `may_be_asked_for`.
+template<typename Value>
 bool continues(
-  const Ramp<Bodies> & told, const Ramp<Bodies> & held, const Bodies & value, std::int64_t now, bool may_be_asked_for);
-bool continues(
-  const Ramp<Vector> & told, const Ramp<Vector> & held, const Vector & value, std::int64_t now, bool may_be_asked_for);
+  const robot_dynamics_library & library, const Ramp<Value> & told, const Ramp<Value> & held, const Value & value,
+  std::int64_t now, bool may_be_asked_for);
 
 }  // namespace robot_dynamics_controllers
 

@@ -261,6 +261,215 @@ static double limit_rate(
     return largest;
 }
 
+/* inertial_parameters.write_row */
+static void write_row(
+    const double body[10], double row[10])
+{
+    double m = 0;
+    double x = 0;
+    double y = 0;
+    double z = 0;
+    double square = 0;
+    {
+        const double v0 = body[0];
+        const double v1 = body[1];
+        const double v2 = body[2];
+        const double v3 = body[3];
+        m = v0;
+        x = v1;
+        y = v2;
+        z = v3;
+    }
+    square = ((x * x) + (y * y)) + (z * z);
+    {
+        const double v0 = m;
+        const double v1 = m * x;
+        const double v2 = m * y;
+        const double v3 = m * z;
+        row[0] = v0;
+        row[1] = v1;
+        row[2] = v2;
+        row[3] = v3;
+    }
+    {
+        const double v0 = body[4] + (m * (square - (x * x)));
+        const double v1 = body[5] + (m * (square - (y * y)));
+        const double v2 = body[6] + (m * (square - (z * z)));
+        row[4] = v0;
+        row[7] = v1;
+        row[9] = v2;
+    }
+    {
+        const double v0 = body[7] + (m * (0.0 - (x * y)));
+        const double v1 = body[8] + (m * (0.0 - (x * z)));
+        const double v2 = body[9] + (m * (0.0 - (y * z)));
+        row[5] = v0;
+        row[6] = v1;
+        row[8] = v2;
+    }
+}
+
+/* inertial_parameters.write_body */
+static void write_body(
+    const double row[10], double body[10])
+{
+    double m = 0;
+    double x = 0;
+    double y = 0;
+    double z = 0;
+    double square = 0;
+    m = row[0];
+    body[0] = m;
+    for (int i = 1; i < 4; ++i) {
+        body[i] = (m != 0.0) ? (row[i] / m) : 0.0;
+    }
+    {
+        const double v0 = body[1];
+        const double v1 = body[2];
+        const double v2 = body[3];
+        x = v0;
+        y = v1;
+        z = v2;
+    }
+    square = ((x * x) + (y * y)) + (z * z);
+    {
+        const double v0 = row[4] - (m * (square - (x * x)));
+        const double v1 = row[7] - (m * (square - (y * y)));
+        const double v2 = row[9] - (m * (square - (z * z)));
+        body[4] = v0;
+        body[5] = v1;
+        body[6] = v2;
+    }
+    {
+        const double v0 = row[5] - (m * (0.0 - (x * y)));
+        const double v1 = row[6] - (m * (0.0 - (x * z)));
+        const double v2 = row[8] - (m * (0.0 - (y * z)));
+        body[7] = v0;
+        body[8] = v1;
+        body[9] = v2;
+    }
+}
+
+/* inertial_parameters.write_moved_row */
+static void write_moved_row(
+    const double row[10], const double rotation[9], const double origin[3], double P[9], double moved_row[10])
+{
+    double m = 0;
+    double half = 0;
+    double xx = 0;
+    double xy = 0;
+    double xz = 0;
+    double yy = 0;
+    double yz = 0;
+    double zz = 0;
+    double x = 0;
+    double y = 0;
+    double z = 0;
+    double u = 0;
+    double v = 0;
+    double w = 0;
+    double across = 0;
+    double total = 0;
+    double zero = 0;
+    m = row[0];
+    half = 0.5 * ((row[4] + row[7]) + row[9]);
+    {
+        const double v0 = half - row[4];
+        const double v1 = 0.0 - row[5];
+        const double v2 = 0.0 - row[6];
+        xx = v0;
+        xy = v1;
+        xz = v2;
+    }
+    {
+        const double v0 = half - row[7];
+        const double v1 = 0.0 - row[8];
+        const double v2 = half - row[9];
+        yy = v0;
+        yz = v1;
+        zz = v2;
+    }
+    for (int i = 0; i < 3; ++i) {
+        {
+            const double v0 = rotation[3 * i];
+            const double v1 = rotation[(3 * i) + 1];
+            const double v2 = rotation[(3 * i) + 2];
+            x = v0;
+            y = v1;
+            z = v2;
+        }
+        moved_row[1 + i] = (((x * row[1]) + (y * row[2])) + (z * row[3])) + 0.0;
+        {
+            const double v0 = (((x * xx) + (y * xy)) + (z * xz)) + 0.0;
+            const double v1 = (((x * xy) + (y * yy)) + (z * yz)) + 0.0;
+            const double v2 = (((x * xz) + (y * yz)) + (z * zz)) + 0.0;
+            u = v0;
+            v = v1;
+            w = v2;
+        }
+        for (int j = 0; j < 3; ++j) {
+            P[(3 * i) + j] = (((u * rotation[3 * j]) + (v * rotation[(3 * j) + 1])) + (w * rotation[(3 * j) + 2])) + 0.0;
+        }
+    }
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) {
+            across = (P[(3 * i) + j] + (moved_row[1 + i] * origin[j])) + (moved_row[1 + j] * origin[i]);
+            P[(3 * i) + j] = across + (m * (origin[i] * origin[j]));
+        }
+    }
+    for (int i = 0; i < 3; ++i) {
+        moved_row[1 + i] = moved_row[1 + i] + (m * origin[i]);
+    }
+    total = (P[0] + P[4]) + P[8];
+    zero = 0.0 * total;
+    moved_row[0] = m;
+    {
+        const double v0 = total - P[0];
+        const double v1 = total - P[4];
+        const double v2 = total - P[8];
+        moved_row[4] = v0;
+        moved_row[7] = v1;
+        moved_row[9] = v2;
+    }
+    {
+        const double v0 = zero - P[1];
+        const double v1 = zero - P[2];
+        const double v2 = zero - P[5];
+        moved_row[5] = v0;
+        moved_row[6] = v1;
+        moved_row[8] = v2;
+    }
+}
+
+/* inertial_parameters.is_inertia */
+static bool is_inertia(
+    const double body[10], double rounding)
+{
+    double half = 0;
+    double d = 0;
+    double y = 0;
+    double z = 0;
+    double e = 0;
+    double f = 0;
+    half = 0.5 * (((body[4] + body[5]) + body[6]) + rounding);
+    d = half - body[4];
+    if (!(d > 0.0)) {
+        return false;
+    }
+    {
+        const double v0 = (-body[7]) / d;
+        const double v1 = (-body[8]) / d;
+        y = v0;
+        z = v1;
+    }
+    e = (half - body[5]) + (body[7] * y);
+    if (!(e > 0.0)) {
+        return false;
+    }
+    f = (-body[9]) + (body[8] * y);
+    return (((half - body[6]) + (body[8] * z)) - (f * (f / e))) > 0.0;
+}
+
 /* commanded_wrench.elapse_wrench */
 static void elapse_wrench(
     double wanted[12], const double rate[2], double w[12], double clock[2], double time, double now, double pause)
@@ -1260,6 +1469,10 @@ const robot_dynamics_library *robot_dynamics_exported_library(void)
         .ramp_to_zero = ramp_to_zero,
         .limit_effort = limit_effort,
         .limit_rate = limit_rate,
+        .write_row = write_row,
+        .write_body = write_body,
+        .write_moved_row = write_moved_row,
+        .is_inertia = is_inertia,
         .frame_law = &exported_frame_law,
         .mechanism = 0,
     };

@@ -4,7 +4,7 @@ Beside what it says of the robot, the library has laws and guards: kernels as fu
 the number of joints of this robot; and, where it is asked for, a law of a frame.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import NamedTuple
@@ -21,15 +21,20 @@ from robot_dynamics_ros.kernels.joint_feedback import joint_feedback
 from robot_dynamics_ros.kernels.payload_blending import add_share, corner_weights
 from robot_dynamics_ros.kernels.torque_limits import limit_effort, limit_rate
 from robot_dynamics_ros.kernels.torque_transitions import begin_transition, fade_in, ramp_to_zero, transition
+from robot_dynamics_ros.model.inertial_parameters import is_inertia, write_body, write_moved_row, write_row
 from robot_dynamics_ros.model.model import Friction, JointLimits
 
 LAWS = (
     *(add_joint_friction, joint_feedback, corner_weights, add_share),
     *(fade_in, begin_transition, transition, ramp_to_zero, limit_effort, limit_rate),
+    *(write_row, write_body, write_moved_row, is_inertia),
 )
-"""Kernels of laws and guards that the library has; their arguments are joint vectors, and those of ``SHAPES``."""
+"""Kernels, and functions like them, that the library has; arguments are joint vectors, and those of ``SHAPES``."""
 SHAPES = {
-    **dict.fromkeys(('duration', 'elapsed', 'gravity_share', 'payload_share', 'weight'), ()),
+    **dict.fromkeys(('duration', 'elapsed', 'gravity_share', 'payload_share', 'rounding', 'weight'), ()),
+    **dict.fromkeys(('body', 'row', 'moved_row'), (10,)),
+    **dict.fromkeys(('rotation', 'P'), (9,)),
+    'origin': (3,),
     'progress': (2,),
     'weights': (4,),
 }
@@ -136,10 +141,10 @@ def library_source(library: Library) -> str:
     )
 
 
-def shapes(kernel: Kernel, joints: int) -> dict[str, Shape]:
+def shapes(kernel: Kernel | Callable, joints: int) -> dict[str, Shape]:
     """Return the shapes of the arguments of a kernel."""
     known = {**SHAPES, 'friction': (len(Friction._fields), joints)}
-    return {name: known.get(name, (joints,)) for name in signature(kernel.source).parameters}
+    return {name: known.get(name, (joints,)) for name in signature(getattr(kernel, 'source', kernel)).parameters}
 
 
 def _known(limits: np.ndarray) -> np.ndarray:
