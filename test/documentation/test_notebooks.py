@@ -9,7 +9,7 @@ from support.matrices import matrix
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-NOTEBOOKS = runpy.run_path(str(ROOT / 'scripts' / 'notebooks.py'))['files']()
+NOTEBOOKS = runpy.run_path(str(ROOT / 'scripts' / 'programs' / 'notebooks.py'))['files']()
 LAST_LINE = {
     '01_torques_of_a_motion': 'wrist3_joint',
     '05_simulation_and_energy': 'rk4            step 1e-03 s: energy changes by',

@@ -41,7 +41,11 @@ def words():
     )
     suffixes = {'', '.c', '.cpp', '.hpp', '.in', '.msg', '.pyi', '.srv', '.xml', '.yaml'}
     files = [path for folder in folders for path in folder.rglob('*') if path.is_file() and path.suffix in suffixes]
-    files += [ROOT / 'setup.py', *(ROOT / 'test' / 'support').rglob('*.py'), *(ROOT / 'scripts').glob('*.py')]
+    files += [
+        ROOT / 'setup.py',
+        *(ROOT / 'test' / 'support').rglob('*.py'),
+        *(ROOT / 'scripts' / 'programs').glob('*.py'),
+    ]
     every = set().union(*modules.values(), *map(words_of, files), modules)
     every |= {folder.name for folder in PACKAGE.rglob('*') if folder.is_dir()}
     every |= {part.partition('.')[0] for path in (ROOT / 'test').rglob('*') for part in path.relative_to(ROOT).parts}

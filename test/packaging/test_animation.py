@@ -13,7 +13,7 @@ PICTURE = ROOT / 'doc' / 'tracking.gif'
 
 @pytest.fixture(scope='module')
 def script():
-    return runpy.run_path(str(ROOT / 'scripts' / 'animation.py'))
+    return runpy.run_path(str(ROOT / 'scripts' / 'programs' / 'animation.py'))
 
 
 @pytest.fixture(scope='module')

@@ -13,8 +13,8 @@ import pytest
 
 @pytest.fixture
 def script(monkeypatch):
-    """Return scripts/processors.py, with a processor of its own, without running tests."""
-    spec = importlib.util.spec_from_file_location('processors_script', ROOT / 'scripts' / 'processors.py')
+    """Return scripts/programs/processors.py, with a processor of its own, without running tests."""
+    spec = importlib.util.spec_from_file_location('processors_script', ROOT / 'scripts' / 'programs' / 'processors.py')
     found = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(found)
     monkeypatch.setattr(found, 'core', lambda: 'Zen')

@@ -258,7 +258,7 @@ def test_the_definitions_name_what_the_library_knows():
 
 
 def test_what_is_generated_from_the_definitions_is_current():
-    files = runpy.run_path(str(ros.TREE / 'scripts' / 'generate.py'))['files']()
+    files = runpy.run_path(str(ros.TREE / 'scripts' / 'programs' / 'generate.py'))['files']()
     tables = sorted((ros.TREE / 'doc' / 'parameters').glob('*.md'))
     layouts = (ros.TREE / 'config' / 'plotjuggler').glob('*.xml')
     pendulum = (ros.TREE / 'robot_dynamics_controllers' / 'test' / 'pendulum').glob('*')

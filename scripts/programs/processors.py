@@ -12,7 +12,7 @@ from support.processors import CORES, LLVM_NAMES, PLAIN, can_run, environment_of
 
 from robot_dynamics_ros.codegen.kept_code import lanes
 
-TREE = Path(__file__).parents[1]
+TREE = Path(__file__).parents[2]
 BLAS = {f'BLAS of {core}{", no vector code of NumPy" if core in PLAIN else ""}': environment_of(core) for core in CORES}
 ENVIRONMENTS = {
     **BLAS,

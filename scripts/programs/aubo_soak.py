@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
+sys.path.insert(0, str(Path(__file__).parents[2] / 'test'))
 
 from support.aubo.aubo_controller import Sent
 from support.aubo.aubo_measurement import ControllerProcess, Received, figures

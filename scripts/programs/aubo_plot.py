@@ -7,7 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / 'test'))
+sys.path.insert(0, str(Path(__file__).parents[2] / 'test'))
 
 from support.aubo.aubo_controller import SECONDS
 from support.aubo.aubo_measurement import ControllerProcess

@@ -30,7 +30,7 @@ from robot_dynamics_ros.tools.demonstration.plotjuggler_layout import plotjuggle
 
 ARM = 'aubo_i5'
 """Of the layout for PlotJuggler."""
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CONTROLLER = 'feedforward_effort_controller'
 """Whose parameters are in a file of their own."""
 PENDULUM = """\
