@@ -216,16 +216,50 @@ def test_a_fault_that_is_over_is_reported_once():
     assert law.recent_loop_fault() == ''
 
 
-def test_an_arm_that_starts_beyond_a_singular_position_is_told_so():
-    """The way there ends, and begins again with the next updates."""
-    law = law_of('parallelogram', ramp_time=0.05)
+@pytest.mark.parametrize('again', [False, True])
+@pytest.mark.parametrize('begin', [0.0, -0.2, 0.02, -0.8])
+def test_an_arm_that_starts_at_a_singular_position_or_beyond_needs_an_activation_elsewhere(begin, again):
+    """The way there ends in a later update; pushed out of there the mechanism may be in either assembly mode."""
+    node, law = Node('parallelogram'), law_of('parallelogram', ramp_time=0.05)
+    if again:
+        law.activate()
+        assert set(law.updates(np.tile([[0.8], [0.0]], (20, 1, 1)))[1]) == {'gravity_only'}
+        law.deactivate()
     law.activate()
     told = []
-    for _ in range(100):
-        law.updates(np.array([[[-0.8], [0.0]]]))
-        told.append(law.loop_fault)
-    first = next(k for k, text in enumerate(told) if 'singular' in text)
-    assert first < 50 and all('singular' in text for text in told[first:])
+    for y in (*np.full(100, begin), *np.linspace(begin, 0.6, 1000)):
+        _, (outcome,) = law.updates(np.array([[[y], [0.0]]]))
+        told.append((outcome, law.loop_fault))
+        with pytest.raises(DynamicsError):
+            node.state(np.array([y]))
+    assert {outcome for outcome, _ in told} <= {'state_held', 'state_lost'}
+    first = next(k for k, (_, text) in enumerate(told) if 'singular' in text)
+    assert first < 50 and all('activate again' in text for _, text in told[first + 1 :])
+
+
+@pytest.mark.parametrize(('pause', 'passed'), [(5.35, True), (0.001, False)])
+def test_a_pause_while_a_far_position_is_approached_may_hide_a_singular_one(pause, passed):
+    """The node is there with the first state."""
+    node, law = Node('parallelogram'), law_of('parallelogram', ramp_time=0.05)
+    law.activate()
+    outcomes = []
+    for period in (0.001, 0.001, pause, *[0.001] * 20):
+        outcomes += law.updates(np.array([[[0.25], [0.0]]]), period=period)[1]
+        try:
+            node.state(np.array([0.25]), round(1e9 * period))
+            refused = ''
+        except DynamicsError as error:
+            refused = str(error)
+    assert ('activate again' in law.loop_fault) == passed == ('activate again' in refused)
+    assert outcomes[:3] == ['state_held'] * 3 and ('gravity_only' in outcomes) != passed
+
+
+def test_a_singular_position_that_is_passed_while_a_far_one_is_approached_is_noticed():
+    """The crank moves through the flat position before the way to it is found."""
+    law = law_of('parallelogram', ramp_time=0.05)
+    law.activate()
+    outcomes = law.updates(np.array([[[y], [0.0]] for y in (*np.linspace(-0.02, 0.06, 9), *np.full(40, 0.07))]))[1]
+    assert 'gravity_only' not in outcomes and 'activate again' in law.loop_fault
 
 
 def test_the_digest_of_a_library_is_that_of_the_nodes():

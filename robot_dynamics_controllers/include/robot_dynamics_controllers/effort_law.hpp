@@ -234,7 +234,6 @@ private:
   double without_ = 0.0;   // s without a usable state
   double unmeasured_ = 0.0;  // s since the loops saw a state
   LoopFault fault_;          // in this update
-  LoopFault obstacle_;       // on the way to a state that is far away, since the last usable one
   double pause_ = 0.0;  // s, the longest cycle since the last torque if it is a pause, else 0
   Source reference_ = Source::none;  // what is followed: none, a motion, or efforts alone
   Source source_ = Source::none;  // of the last torque since the activation

@@ -273,7 +273,6 @@ void EffortLaw::activate(const double * last) noexcept
   goes_down_ = false;
   pause_ = 0.0;
   without_state_ = approaching_ = 0;
-  obstacle_ = LoopFault{};
   progress_.restart();
   in_use_.store(false, RELAXED);
   stop_.store(false, RELAXED);
@@ -354,15 +353,9 @@ Outcome EffortLaw::outcome_of(
   if (!loops_.measure(state.q, std::exchange(unmeasured_, 0.0))) {
     fault_ = loops_.fault();
     const bool approaches = fault_.fault == ROBOT_DYNAMICS_FAR && ++approaching_ <= APPROACH;
-    if (fault_.fault != ROBOT_DYNAMICS_FAR) {
-      obstacle_ = fault_;
-    } else if (obstacle_.fault != ROBOT_DYNAMICS_CLOSED) {
-      fault_ = obstacle_;  // a way that has ended there begins again
-    }
     return approaches ? Outcome::state_held : without_state(elapsed);
   }
   approaching_ = 0;
-  obstacle_ = LoopFault{};
   if (frame_law_) {
     prepare_frame_law(state, elapsed, now);
   }

@@ -29,7 +29,7 @@ from robot_dynamics_ros.control.arm.closing_way import (
 from robot_dynamics_ros.control.arm.driven_matrices import driven_jacobian, driven_mass_matrix_inverse
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.following_joints import FollowingJoints
-from robot_dynamics_ros.control.arm.joint_jumps import NOISE, jumped_joint
+from robot_dynamics_ros.control.arm.joint_jumps import ENDLESS, NOISE, jumped_joint
 from robot_dynamics_ros.control.arm.loop_solutions import FARTHEST, LONGEST, MOST_STEPS, STEPS
 from robot_dynamics_ros.control.arm.mechanism_states import STEEPEST
 from robot_dynamics_ros.control.joints.joint_friction import add_friction, add_passive_friction
@@ -199,6 +199,7 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism, frame_law: FrameL
         unit=numbers(arithmetic.jump_unit),
         noise=numbers(NOISE * arithmetic.jump_unit),
         unit_of_ways=numbers(arithmetic.unit),
+        endless=number(ENDLESS),
         steepest=number(STEEPEST),
         longest_steps=numbers(arithmetic.longest),
         fastest=numbers(arithmetic.fastest),
