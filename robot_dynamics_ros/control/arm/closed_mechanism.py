@@ -15,6 +15,7 @@ from robot_dynamics_ros.control.arm.closing_way import NEAREST
 from robot_dynamics_ros.control.arm.follower_reports import FollowerReports
 from robot_dynamics_ros.control.arm.following_joints import Motion
 from robot_dynamics_ros.control.arm.joint_jumps import JointJumps
+from robot_dynamics_ros.control.arm.loop_check import stated_position
 from robot_dynamics_ros.control.arm.loop_solutions import LoopSolutions, Solution
 from robot_dynamics_ros.control.arm.mechanism_states import MechanismStates
 from robot_dynamics_ros.control.joints.continuous_joints import TURN, nearest
@@ -108,21 +109,23 @@ class ClosedMechanism(LoopSolutions):
         """Go on from where ``before``, the same arm under another description, was measured last.
 
         Where ``begin`` follows, since other joints are actuated, what ``before`` refuses stays refused until the next
-        activation. The assembly mode is that of the own description, if the arm is there within reach.
+        activation. The assembly mode is that of the own description, if the arm is there within reach; else that of
+        ``before``, if loops are closed near the same positions of the same joints.
         """
         self._states.take_over(before._states, bool(before._reports.all_off))
         if before.joint_names != self.joint_names:
             return
-        self._states.continue_from(before._states)
         self._reports.continue_from(before._reports)
-        y = before.measured.y
+        y, names = before.measured.y, self.mechanism.joint_names
+        same_near = np.array_equal(stated_position(before.mechanism), stated_position(self.mechanism))
         try:
-            self.measured = self._from_nearest((self.at_home,), y)
+            self.measured = self.from_nearest((self.at_home,), y)
         except (LoopError, SingularError):
-            if before.mechanism.joint_names == self.mechanism.joint_names:
+            if before.mechanism.joint_names == names and same_near:
                 self._own_of_thread.change[self._rows] = y
                 with suppress(DynamicsError):
                     self.measured = self._closed(before.measured.q)
+        self._states.continue_from(before._states)
 
     def report(self, positions: np.ndarray, stamp: int) -> None:
         """Compare ``positions`` of ``followers`` (rad, m; NaN: none) in a message of their own with the next states.

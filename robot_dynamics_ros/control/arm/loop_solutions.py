@@ -164,16 +164,16 @@ class LoopSolutions:
         for known in (measured, last):
             if known.asked == asked and known.distance >= least:
                 return known
-        return self._from_nearest((measured, last, *others), y, least)
+        return self.from_nearest((measured, last, *others), y, least)
 
     def along(self, rows: np.ndarray) -> Iterator[Solution]:
         """Yield the solutions at positions (count, m), one after the other, from where the arm was measured last."""
         before = self.measured
         for row in rows:
-            before = self._from_nearest((self.measured, before), row)
+            before = self.from_nearest((self.measured, before), row)
             yield before
 
-    def _from_nearest(self, known: Sequence[Solution], y: np.ndarray, least: float = NEAREST) -> Solution:
+    def from_nearest(self, known: Sequence[Solution], y: np.ndarray, least: float = NEAREST) -> Solution:
         """Return the solution at y (m) on the way from the nearest of those that are known."""
         *_, found = self.way(min(known, key=lambda it: float(self._way_between(it.y, y)[-1])), y, least)
         return found

@@ -61,7 +61,12 @@ class MechanismStates:
         """Judge states as those that come after those of ``before``, of the same actuated joints."""
         self._jumps.continue_from(before._jumps)
         self._accepted, self._away, self._passed = before._accepted, before._away, before._passed
-        self._before, self._only_zeros = before._before, before._only_zeros
+        self._only_zeros, self._before = before._only_zeros, None
+        if before._before:
+            try:
+                self._before = self._mechanism.from_nearest((self._mechanism.measured,), before._before.y, PASSED)
+            except (LoopError, SingularError):
+                self._away = 'where it was under the description before'
 
     def take_over(self, before: 'MechanismStates', is_off: bool) -> None:
         """Accept no state until an activation, if ``begin`` comes next, where ``before`` does not, or a report is off.

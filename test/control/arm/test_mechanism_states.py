@@ -1,14 +1,16 @@
 """Measured states of mechanisms: singular positions, assembly modes after lost states, and joints that do not fit."""
 
 from contextlib import suppress
+from dataclasses import replace
 
 from support.robots import mechanisms
 from support.robots.driven_mechanisms import closed, driven_robot, followed, positions_of, seen
-from support.robots.mechanisms import actuated
+from support.robots.mechanisms import ACTUATED, MECHANISMS, actuated, box, moving
 
 import numpy as np
 import pytest
 
+from robot_dynamics_ros import Coupling
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.errors import DynamicsError, LoopError, SingularError
 
@@ -321,6 +323,42 @@ def test_another_description_goes_on_from_where_the_arm_was():
     np.testing.assert_allclose(after.following.measured.q, before.following.measured.q, atol=1e-9)
     with pytest.raises(LoopError, match='has jumped'):
         seen(after, y + 0.1, 1.002)
+
+
+@pytest.mark.parametrize('period', [0.004, 0.016])
+@pytest.mark.parametrize('target', [0.28, 0.1, 0.07])
+def test_another_description_with_one_more_passive_joint_goes_on_near_a_singular_position(target, period):
+    """A gripper with a finger: other positions of all joints, and another G."""
+    name = 'parallelogram'
+    mechanism, before = MECHANISMS[name], closed(name)
+    body = box(0.3, (0.02, 0.02, 0.02))
+    finger = moving('finger', mechanism.joints[-1].link, (0.0, 0.0, 0.1), body, kind='prismatic')
+    more = replace(
+        mechanism,
+        joints=(*mechanism.joints, finger),
+        loops=(*mechanism.loops, Coupling('finger joint', None, (0.01,))),
+        near=np.array([*mechanism.q, 0.01]),
+    )
+    after, y, time = driven_robot(actuated(more, ACTUATED[name])), before.following.home.copy(), 0.0
+    while before.following.measured.distance > target:
+        y, time = y - 0.002, time + period
+        seen(before, y, time)
+    after.following.continue_from(before.following)
+    for k in range(1, 4):
+        followed(after, y + 1e-5 * k, time + k * period)
+
+
+def test_another_description_that_is_closed_near_the_other_assembly_mode_is_another_mechanism():
+    """A crank at 0.8 is not within its reach: the flat position is in between."""
+    before, linkage = closed('parallelogram'), MECHANISMS['parallelogram']
+    for k in range(10):
+        seen(before, [0.8 + 1e-5 * k], 0.004 * k)
+    near = {'crank joint': -0.8, 'coupler joint': 2.07, 'rocker joint': 2.07}
+    after = driven_robot(linkage.open.with_loops(linkage.loops, actuated=('crank joint',), near=near))
+    after.following.continue_from(before.following)
+    for k in range(10, 13):
+        with pytest.raises(SingularError, match='activate again' if k > 10 else 'singular'):
+            seen(after, [0.8 + 1e-5 * k], 0.004 * k)
 
 
 def test_descriptions_that_come_before_a_state_release_nothing():
