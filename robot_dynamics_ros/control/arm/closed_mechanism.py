@@ -59,6 +59,7 @@ class ClosedMechanism(LoopSolutions):
         self.constant_G[self.places, np.arange(m)] = 1.0
         self.has_springs = bool(len(model.arrays.sprung)) or model.arrays.has_springs
         of_followers = self._follower_coordinates, self._follower_turn, float(tolerance)
+        self._unlimited = np.full(len(passive), -np.inf), np.full(len(passive), np.inf)
         self._reports = FollowerReports(passive, *of_followers, robot.nq)
         of = self.arithmetic
         self._states = MechanismStates(self, JointJumps(of.turn, of.jump_unit, of.fastest))
@@ -144,7 +145,7 @@ class ClosedMechanism(LoopSolutions):
 
         LoopError names the loop that does not close, that would need actuated joints faster than they are, or with
         which measured ``positions`` (rad, m; NaN: not measured) disagree; SingularError likewise. ArgumentError names
-        one of these beyond ``limits``.
+        one of these beyond ``limits``. A joint that disagrees or is beyond is refused until it is measured again.
         """
         try:
             found = self._states.followed(y, stamp)
@@ -154,19 +155,19 @@ class ClosedMechanism(LoopSolutions):
             # compared with the next state that is not refused
             self._reports.add(positions, stamp)
             raise
-        off = self._reports.off(found.q, stamp, positions)
+        within = (limits.lower, limits.upper) if limits else self._unlimited
+        off = self._reports.off(found.q, stamp, positions, *within)
         if off >= 0:
-            name, closed = self.followers[off], found.q[self._follower_coordinates[off]]
+            name, last, closed = self.followers[off], self._reports.last[off], found.q[self._follower_coordinates[off]]
             said = '' if positions[off] == positions[off] else ' by the last message that has it'
+            if limits and (fault := limits.fault(off, float(last))):
+                raise ArgumentError(f'{self.loop_of(name)}: {fault}{said}')
             raise LoopError(
-                f'{self.loop_of(name)}: joint {name!r} is at {self._reports.last[off]:.4g} rad or m{said}, and the '
-                f'loop is closed with {closed:.4g}: more than {PARAMETER} ({self._tolerance:g}) away'
+                f'{self.loop_of(name)}: joint {name!r} is at {last:.4g} rad or m{said}, and the loop is closed with '
+                f'{closed:.4g}: more than {PARAMETER} ({self._tolerance:g}) away'
             )
-        measured = [(k, position) for k, position in enumerate(positions.tolist()) if position == position]
-        for k, position in measured:
-            if limits is not None and (fault := limits.fault(k, position)):
-                raise ArgumentError(fault)
-        are_all = len(measured) + len(self.places) == self.mechanism.nv
+        measured = sum(position == position for position in positions.tolist())
+        are_all = measured + len(self.places) == self.mechanism.nv
         self._states.accept(found, are_all and self._is_told(found, positions))
         self.measured = found
 

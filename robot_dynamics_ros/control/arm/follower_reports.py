@@ -3,7 +3,8 @@
 They come with a state, or in a message of their own. Such a message comes between two states of the actuated joints,
 and its driver may stamp it late. So it fits where the loops were closed in the ``WINDOW_NS`` before its stamp, in
 whichever state: no motion of the arm is a fault. One that is newer than the states waits for them; of those that come
-meanwhile, the last one waits behind it. A joint that does not fit is off until it is measured again, and fits.
+meanwhile, the last one waits behind it. A joint that does not fit, or is beyond its limits, is off until it is measured
+again, and fits.
 """
 
 from collections.abc import Sequence
@@ -20,30 +21,34 @@ WINDOW_NS = 100_000_000
 """By how much later a driver may stamp positions, ns. States of up to twice this time count."""
 MOST = 6e6
 """rad, m: beyond a million turns no angle is left."""
-OFF, OLD = 1, 2
-"""A report does not fit, or is too old to be compared."""
 
 
 @kernel
-def is_off(position, lowest, highest, turn, tolerance):
-    """Return whether a position is farther than tolerated from a range, modulo a ``turn`` (rad; 0: none)."""
+def is_off(position, lowest, highest, turn, tolerance, least, most):
+    """Return whether a position is farther than tolerated from a range, modulo a ``turn`` (rad; 0: none).
+
+    Likewise one that is not from ``least`` to ``most``, whatever the turn.
+    """
     off = position - 0.5 * (lowest + highest)
     off -= turn * np.floor(off / select(turn > 0.0, turn, 1.0) + 0.5)
-    return not (abs(off) - 0.5 * (highest - lowest) <= tolerance and abs(position) < MOST)
+    fits = (abs(off) - 0.5 * (highest - lowest) <= tolerance) & (abs(position) < MOST)
+    return not (fits & (least <= position) & (position <= most))
 
 
-@compiled(given='q stamp positions')
+@compiled(given='q stamp positions least most')
 def _compare(
     coordinates: Integers, turn: Vector, tolerance: float,
     lower: Matrix, upper: Matrix, begun: Integers, waiting: Matrix, heard: IntegerMatrix, last: Vector, wrong: Integers,
-    q: Vector, stamp: int, positions: Vector,
+    late: Integers,
+    q: Vector, stamp: int, positions: Vector, least: Vector, most: Vector,
 ) -> int:  # fmt: skip
     """Return the first follower that is off, -1 for none; q (nq) are the positions at ``stamp`` (ns).
 
     Rows of lower and upper (2, m) are the range of its positions in this and the last window, which begin at the stamps
     ``begun`` (2, 0: not yet). Two reports (``waiting`` and stamps ``heard``, 2 x m; 0: none) wait for a state that is
     not older; then come the ``positions`` (m; NaN: none) of the state. The ``last`` (m) that was compared sets
-    ``wrong`` (m): 0, ``OFF`` or ``OLD``.
+    ``wrong`` (m) to 1 where it does not fit, or is not from ``least`` to ``most`` (m), and the last one ``late`` (m)
+    where it is too old to be compared; else they are 0.
     """
     if begun[0] == 0 or stamp < begun[0] or stamp - begun[0] > WINDOW_NS:
         follows = begun[0] != 0 and begun[0] <= stamp <= begun[0] + 2 * WINDOW_NS
@@ -62,16 +67,15 @@ def _compare(
         for _ in range(2):
             if heard[0, k] == 0 or heard[0, k] > stamp:
                 continue
-            if heard[0, k] >= begun[1] - WINDOW_NS:
+            late[k] = heard[0, k] < begun[1] - WINDOW_NS
+            if late[k] == 0:
                 last[k] = waiting[0, k]
-                wrong[k] = OFF if is_off(last[k], lowest, highest, turn[k], tolerance) else 0
-            elif wrong[k] == 0:
-                wrong[k] = OLD
+                wrong[k] = is_off(last[k], lowest, highest, turn[k], tolerance, least[k], most[k])
             waiting[0, k], heard[0, k], heard[1, k] = waiting[1, k], heard[1, k], 0
         if positions[k] == positions[k]:
-            last[k] = positions[k]
-            wrong[k] = OFF if is_off(last[k], x, x, turn[k], tolerance) else 0
-        if wrong[k] == OFF and off < 0:
+            last[k], late[k] = positions[k], 0
+            wrong[k] = is_off(last[k], x, x, turn[k], tolerance, least[k], most[k])
+        if wrong[k] != 0 and off < 0:
             off = k
     return off
 
@@ -99,22 +103,23 @@ class FollowerReports:
         self._followers, size = tuple(followers), len(followers)
         self.last: np.ndarray = np.zeros(size)
         self._waiting, self._heard = np.zeros((2, size)), np.zeros((2, size), np.int64)
-        self._wrong, self._begun = np.zeros(size, np.int64), np.zeros(2, np.int64)
+        self._wrong, self._late, self._begun = np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(2, np.int64)
         self._off_elsewhere: dict[str, float] = {}  # of descriptions before, in which they were followers
         numbers = coordinates.astype(np.int64), turn, tolerance, *np.zeros((2, 2, size)), self._begun
-        parts = self._waiting, self._heard, self.last, self._wrong
-        self._compare = bound(_compare, *numbers, *parts, then=(np.zeros(nq), 0, np.zeros(size)))
+        parts, of = (self._waiting, self._heard, self.last, self._wrong, self._late), np.zeros(size)
+        self._compare = bound(_compare, *numbers, *parts, then=(np.zeros(nq), 0, of, of, of))
 
     @property
     def all_off(self) -> dict[str, float]:
         """The positions (rad, m) of followers that do not fit, of this description or those before."""
-        own = {self._followers[k]: float(self.last[k]) for k in np.flatnonzero(self._wrong == OFF)}
+        own = {self._followers[k]: float(self.last[k]) for k in np.flatnonzero(self._wrong)}
         return {**self._off_elsewhere, **own}
 
     def begin(self) -> None:
         """Begin as at an activation: earlier reports and states do not count."""
         self.clock_set_back()
         self._wrong.fill(0)
+        self._late.fill(0)
         self._off_elsewhere.clear()
 
     def clock_set_back(self) -> None:
@@ -128,9 +133,9 @@ class FollowerReports:
             if name in before._followers:
                 of = before._followers.index(name)
                 self._waiting[:, k], self._heard[:, k] = before._waiting[:, of], before._heard[:, of]
-                self.last[k], self._wrong[k] = before.last[of], before._wrong[of]
+                self.last[k], self._wrong[k], self._late[k] = before.last[of], before._wrong[of], before._late[of]
             elif name in before._off_elsewhere:
-                self.last[k], self._wrong[k] = before._off_elsewhere[name], OFF
+                self.last[k], self._wrong[k] = before._off_elsewhere[name], 1
         self._off_elsewhere = {name: it for name, it in before.all_off.items() if name not in self._followers}
 
     def add(self, positions: np.ndarray, stamp: int) -> None:
@@ -143,15 +148,15 @@ class FollowerReports:
 
     def warnings(self) -> list[str]:
         """Return whose reports are too old to be compared."""
-        late = ', '.join(self._followers[k] for k in np.flatnonzero(self._wrong == OLD))
+        late = ', '.join(self._followers[k] for k in np.flatnonzero(self._late))
         said = (
             f'positions of {late} come more than {1e-9 * WINDOW_NS:g} s after their stamps, and are not compared with '
         )
         return [f'{said}the closed loops; have their driver publish them at once'] * bool(late)
 
-    def off(self, q: np.ndarray, stamp: int, positions: np.ndarray) -> int:
-        """Return the first follower that does not fit, -1 for none.
+    def off(self, q: np.ndarray, stamp: int, positions: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> int:
+        """Return the first follower that does not fit, or is not from ``lower`` to ``upper`` (m; rad, m), -1 for none.
 
         The state of ``stamp`` (ns) is at q (nq), and has ``positions`` (m; rad, m; NaN: none) of followers.
         """
-        return self._compare(q, stamp, positions)
+        return self._compare(q, stamp, positions, lower, upper)

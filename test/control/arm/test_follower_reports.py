@@ -123,13 +123,15 @@ def test_another_description_goes_on_for_its_joints_and_keeps_the_others_for_the
     followers, nothing = ('forearm', 'wrist', 'triangle'), np.full(3, np.nan)
     of = {n: FollowerReports(followers[:n], np.arange(n), np.zeros(n), 0.05, n) for n in (3, 1, 2)}
     of[3].add(np.array([np.nan, 0.3, np.nan]), 5)
-    assert of[3].off(np.zeros(3), 10, nothing) == 1
+    within = np.full(3, -np.inf), np.full(3, np.inf)
+    assert of[3].off(np.zeros(3), 10, nothing, *within) == 1
     of[1].continue_from(of[3])
-    assert of[1].off(np.zeros(1), 20, nothing[:1]) == -1 and of[1].all_off == {'wrist': 0.3}
+    assert of[1].off(np.zeros(1), 20, nothing[:1], *(it[:1] for it in within)) == -1 and of[1].all_off == {'wrist': 0.3}
     of[2].continue_from(of[1])
-    assert of[2].off(np.zeros(2), 30, nothing[:2]) == 1
+    within = within[0][:2], within[1][:2]
+    assert of[2].off(np.zeros(2), 30, nothing[:2], *within) == 1
     of[2].add(np.zeros(2), 35)
-    assert of[2].off(np.zeros(2), 40, nothing[:2]) == -1 and of[2].all_off == {}
+    assert of[2].off(np.zeros(2), 40, nothing[:2], *within) == -1 and of[2].all_off == {}
 
 
 def test_a_joint_that_was_off_stays_so_when_the_clock_is_set_back():
@@ -167,3 +169,16 @@ def test_a_position_of_which_no_angle_is_left_does_not_fit():
     assert arm.states(40 * MS) == 0
     arm.report(1e300, arm.stamp)
     assert arm.states(40 * MS) == 10
+
+
+def test_a_joint_that_was_wrong_once_is_named_where_right_reports_come_too_late():
+    arm = Arm()
+    assert arm.states(300 * MS) == 0
+    arm.report(arm.forearm(START) + 1.0, arm.stamp)
+    assert arm.states(40 * MS) == 10 and arm.following.warnings() == []
+    arm.report(arm.forearm(START), arm.stamp - 500 * MS)
+    assert arm.states(40 * MS) == 10
+    (said,) = arm.following.warnings()
+    assert said.startswith(f'positions of {FOREARM} come more than 0.1 s after their stamps')
+    arm.report(arm.forearm(START), arm.stamp)
+    assert arm.states(40 * MS) == 0 and arm.following.warnings() == []

@@ -306,8 +306,18 @@ def test_measured_joints_beyond_their_limits_and_infinite_ones_are_refused():
     home, nothing = robot.following.home, np.full(len(robot.followers), np.nan)
     robot.following.measure(home, nothing, 0, limits)
     nothing[wrist] = robot.positions(home)[robot.robot.joint_names.index('wrist joint')]
-    with pytest.raises(DynamicsError, match=r"joint 'wrist joint': position .* is beyond"):
+    without = np.full(len(robot.followers), np.nan)
+    with pytest.raises(DynamicsError, match=r"^loop 'fore ties': joint 'wrist joint': position .* is beyond"):
         robot.following.measure(home, nothing, 1, limits)
+    # until it is measured again, and fits
+    with pytest.raises(DynamicsError, match=r"'wrist joint': position .* is beyond .* by the last message that has it"):
+        robot.following.measure(home, without, 2, limits)
+    limits.lower[wrist], limits.upper[wrist] = -3.0, 3.0
+    robot.following.measure(home, nothing, 3, limits)
+    limits.upper[wrist] = -1.0
+    robot.following.report(nothing, 4)
+    with pytest.raises(DynamicsError, match=r"'wrist joint': position .* is beyond .* by the last message that has it"):
+        robot.following.measure(home, without, 5, limits)
     for wrong in (np.inf, -np.inf, 1e300):
         with pytest.raises(LoopError, match=r"joint 'wrist joint' is at"):
             seen(robot, home, 0.002, wrist=wrong)
