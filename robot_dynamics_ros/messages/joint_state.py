@@ -1,5 +1,6 @@
 """Conversion of JointState messages to joint vectors in the robot's order."""
 
+import math
 import struct
 
 import numpy as np
@@ -225,15 +226,12 @@ class StateInput(MeasuredState):
         elif loops_before := before._mechanism or before._loops_before:
             self._mechanism.continue_from(loops_before)
 
-    def clock_set_back(self, pause: float) -> None:
-        """Accept reports of measured joints, and states of the arm, with earlier stamps; the last came ``pause`` s ago.
-
-        It is infinite where that is not known.
-        """
+    def clock_set_back(self) -> None:
+        """Accept reports of measured joints, and states of the arm, with earlier stamps."""
         if self.measured:
             self.measured.clock_set_back()
-        if self._mechanism:
-            self._mechanism.clock_set_back(pause)
+        if loops := self._mechanism or self._loops_before:
+            loops.clock_set_back()
 
     def read(self, data: bytes) -> int:
         """Write ``q``, ``qd`` (NaN unless all velocities are finite), ``has_velocity`` and ``stamp``; return the stamp.
@@ -261,9 +259,10 @@ class StateInput(MeasuredState):
         self.no_velocity = NO_VELOCITIES
         return self.stamp
 
-    def follow(self) -> None:
+    def follow(self, arrival: float = math.nan) -> None:
         """Use the positions of all joints; a state that is rejected before it must not change a torque.
 
+        It came at ``arrival``, s of a clock of the arm that nobody sets; NaN: not known.
         Raises LoopError or SingularError where closed loops do not fit the state.
         """
         self._keeps_them = False
@@ -271,7 +270,7 @@ class StateInput(MeasuredState):
             self.reported = self.measured.report(self._followers, self.stamp, False)
         if self._driven:
             counted = self.measured.count(self._followers, self.stamp) if self.measured else self._followers
-            self._driven.following.measure(self.q, counted, self.stamp, self._follower_limits)
+            self._driven.following.measure(self.q, counted, self.stamp, self._follower_limits, arrival)
 
     def report(self, data: bytes, now: int) -> bool:
         """Use the positions of measured joints in a message of other joints alone, which ``read`` has refused.

@@ -101,9 +101,9 @@ class ClosedMechanism(LoopSolutions):
         self._states.begin()
         self._reports.begin()
 
-    def clock_set_back(self, pause: float) -> None:
-        """Measure the next state as one that comes ``pause`` s after the last; infinite: that is not known."""
-        self._states.clock_set_back(pause)
+    def clock_set_back(self) -> None:
+        """Measure the next state as one whose stamp says nothing of the time since the last."""
+        self._states.clock_set_back()
         self._reports.clock_set_back()
 
     def continue_from(self, before: 'ClosedMechanism') -> None:
@@ -140,15 +140,18 @@ class ClosedMechanism(LoopSolutions):
         """Return which joints of ``followers`` are reported too late."""
         return self._reports.warnings()
 
-    def measure(self, y, positions, stamp: int, limits: PositionLimits | None = None) -> None:
+    def measure(
+        self, y, positions, stamp: int, limits: PositionLimits | None = None, arrival: float = math.nan
+    ) -> None:
         """Close the loops at measured positions y (m) of the time ``stamp`` (ns), and compare those of ``followers``.
 
+        The state came at ``arrival``, see ``JointJumps.jumped``.
         LoopError names the loop that does not close, that would need actuated joints faster than they are, or with
         which measured ``positions`` (rad, m; NaN: not measured) disagree; SingularError likewise. ArgumentError names
         one of these beyond ``limits``. A joint that disagrees or is beyond is refused until it is measured again.
         """
         try:
-            found = self._states.followed(y, stamp)
+            found = self._states.followed(y, stamp, arrival)
             if found.distance < NEAREST:
                 raise SingularError(self.near_singular(found))
         except (LoopError, SingularError):

@@ -38,6 +38,8 @@ JITTER = 1.5
 """Largest error of a stamp, as a multiple of the mean difference from the period."""
 SHORT = 0.02
 """s: time between two states that counts in their period in any case; a longer one only if it is no pause."""
+LATE = 0.1
+"""s: by how much longer the time between two arrivals may be than that of their stamps; else a clock was set back."""
 SHORTEST, ENDLESS = 1e-6, 1e30
 SECOND = 1e9
 
@@ -226,7 +228,7 @@ class JointJumps:
         self._seen, self._below, self._above, self._slowest, self._quickest = self._states[:5]
         _, self._offset, _, _, self._doubt, _, self._unread, *_ = self._states[5:]
         self.noise, self._fastest = NOISE * unit, 2.0 * fastest
-        self.stamp, self.elapsed, self.begun, self._pause = -1, 0.0, False, 0.0
+        self.stamp, self.elapsed, self.begun, self._arrival = -1, 0.0, False, np.nan
         states = *self._states, self._period, self._strayed
         self._jumped_joint = bound(jumped_joint, turn, unit, fastest, *states, then=(self._seen, 0.0))
 
@@ -249,27 +251,36 @@ class JointJumps:
         """Compare nothing until ``begin``."""
         self.begun = False
 
-    def begin(self, y: np.ndarray, stamp: int) -> None:
-        """Begin with a state y (m; rad, m) of the time ``stamp``, ns."""
+    def begin(self, y: np.ndarray, stamp: int, arrival: float) -> None:
+        """Begin with a state y (m; rad, m) of the time ``stamp``, ns; see ``jumped``."""
         self._states[:] = 0.0
         self._period[:] = self._strayed[:] = 0.0
         self._seen[:], self._below[:], self._above[:] = y, -self.noise, self.noise
         self._slowest[:], self._quickest[:], self._doubt[:] = -self._fastest, self._fastest, -1.0
-        self.stamp, self.elapsed, self.begun = stamp, 0.0, True
+        self.stamp, self.elapsed, self.begun, self._arrival = stamp, 0.0, True, arrival
 
-    def clock_set_back(self, pause: float) -> None:
-        """Compare the next state as one that comes ``pause`` s after the last."""
-        self.stamp, self._pause = -1, pause
+    def clock_set_back(self) -> None:
+        """Take the time of the next state from its arrival: its stamp says nothing."""
+        self.stamp = -1
+
+    def knows_time(self, arrival: float) -> bool:
+        """Return whether the time between the last state and one of this ``arrival`` is known."""
+        return self.stamp >= 0 or arrival >= self._arrival
 
     def continue_from(self, before: 'JointJumps') -> None:
         """Compare with the states that ``before``, of the same joints, has seen."""
         self._states[:], self._period[:], self._strayed[:] = before._states, before._period, before._strayed
-        self.stamp, self.begun = before.stamp, before.begun
+        self.stamp, self.begun, self._arrival = before.stamp, before.begun, before._arrival
 
-    def jumped(self, y: np.ndarray, stamp: int) -> int:
-        """Return the first joint of the next state that is in doubt, -1 for none; its stamp is not before the last."""
-        self.elapsed = self._pause if self.stamp < 0 else (stamp - self.stamp) / SECOND
-        self.stamp = stamp
+    def jumped(self, y: np.ndarray, stamp: int, arrival: float) -> int:
+        """Return the first joint of the next state that is in doubt, -1 for none.
+
+        The stamp (ns) is not before the last one, and ``knows_time`` of its ``arrival`` (s of a clock that nobody sets;
+        NaN: not known).
+        """
+        since = arrival - self._arrival
+        self.elapsed = since if self.stamp < 0 else max((stamp - self.stamp) / SECOND, since - LATE)
+        self.stamp, self._arrival = stamp, arrival
         return self._jumped_joint(y, self.elapsed)
 
     def doubt(self, joint: int) -> str:

@@ -5,7 +5,6 @@ time without states in which it can have been there, its assembly mode is not kn
 activation.
 """
 
-import math
 from itertools import product
 
 import numpy as np
@@ -47,15 +46,9 @@ class MechanismStates:
         self._at_first = self._passed = self._taken_over
         self._taken_over = None
 
-    def clock_set_back(self, pause: float) -> None:
-        """Judge the next state as one that comes ``pause`` s after the last; infinite: that is not known."""
-        if math.isfinite(pause):
-            self._jumps.clock_set_back(pause)
-            return
-        # meanwhile the arm may have moved anywhere
-        self._jumps.reset()
-        if self._accepted:
-            self._away = 'while the clock was set back'
+    def clock_set_back(self) -> None:
+        """Take the time of the next state from its arrival."""
+        self._jumps.clock_set_back()
 
     def continue_from(self, before: 'MechanismStates') -> None:
         """Judge states as those that come after those of ``before``, of the same actuated joints."""
@@ -80,22 +73,27 @@ class MechanismStates:
                 f'mechanism is: {AGAIN}'
             )
 
-    def followed(self, y: np.ndarray, stamp: int) -> Solution:
+    def followed(self, y: np.ndarray, stamp: int, arrival: float) -> Solution:
         """Return where the mechanism is in the next state, y (m; rad, m) of the time ``stamp`` (ns).
 
-        LoopError and SingularError name the loop, where a state has to be refused.
+        It came at ``arrival``, see ``JointJumps.jumped``. LoopError and SingularError name the loop, where a state has
+        to be refused.
         """
         jumps, mechanism, self._taken_over = self._jumps, self._mechanism, None
         if jumps.begun and stamp < jumps.stamp:
             raise LoopError(f'{mechanism.mechanism.name}: the stamp of the state is before that of the last one')
-        jumped = jumps.jumped(y, stamp) if jumps.begun else -1
+        if jumps.begun and not jumps.knows_time(arrival):
+            # meanwhile the arm may have moved anywhere
+            jumps.reset()
+            self._away = 'while the clock was set back' if self._accepted else self._away
+        jumped = jumps.jumped(y, stamp, arrival) if jumps.begun else -1
         if jumped >= 0 and self._only_zeros:
             jumps.reset()
             self._passed, self._away, jumped = self._at_first, '', -1
         self._only_zeros = self._only_zeros and not y.any()
         if not jumps.begun:
             # nothing says where the arm is but this state
-            jumps.begin(y, stamp)
+            jumps.begin(y, stamp, arrival)
             self._before = None
         if self._passed:
             raise self._passed.with_traceback(None)  # or it would grow with each state

@@ -5,6 +5,7 @@ are constant. Where positions of followers are measured, c is what they differ f
 is measured follows no other joint; until it was measured it is where its coupling says.
 """
 
+import math
 import threading
 from collections.abc import Iterable, Mapping
 
@@ -105,7 +106,9 @@ class MimicJoints:
         """Return the torques (..., n; N m, N) of springs of joints, None where there are none."""
         return self._robot.spring_torque(motion.q, self._at_rest) if self.has_springs else None
 
-    def measure(self, y, positions, stamp: int, limits: PositionLimits | None = None) -> None:
+    def measure(
+        self, y, positions, stamp: int, limits: PositionLimits | None = None, arrival: float = math.nan
+    ) -> None:
         """Use measured positions of the followers (rad, m) at those of the driven joints y (m); NaN: as they mimic.
 
         Raises ArgumentError where that of a joint that has to be measured is NaN, and for one beyond ``limits``, those

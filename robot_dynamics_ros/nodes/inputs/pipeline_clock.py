@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from math import inf
+from math import nan
 
 
 class PipelineClock:
@@ -23,9 +23,9 @@ class PipelineClock:
         """Return the time of the clock of the arm, s: ROS time ``now`` (ns) where it is simulated, else ``steady``."""
         return now * 1e-9 if self.simulated else steady
 
-    def between(self, before: float | None, steady: float) -> float:
-        """Return the time of the arm between two steady times, s; infinite where it is simulated, or one is None."""
-        return inf if before is None or self.simulated else steady - before
+    def arrival(self, steady: float) -> float:
+        """Return a ``steady`` time if it is that of the arm, s; NaN where time is simulated: that can be set."""
+        return nan if self.simulated else steady
 
     def _simulated_time(self) -> int:
         self._node.clock_reader.read()  # a state is often the next message after its time

@@ -226,7 +226,7 @@ class TorquePipeline:
         try:
             if self._gate.set_back(now):
                 self._look_at_clock()
-                self._state.clock_set_back(self._clock.between(self._own, steady))
+                self._state.clock_set_back()
                 self.law.set_back(now)
             silence = self._awaited.missing or self._torque_of(data, steady, now)
             if self._own == steady:
@@ -256,7 +256,7 @@ class TorquePipeline:
         verdict = gate.check(stamp, now)
         if verdict is not ACCEPTED:
             return self._reject(verdict.value)
-        state.follow()
+        state.follow(self._clock.arrival(steady))
         state.resumed, state.pause, state.period = gate.resumes(stamp), gate.pause(stamp), gate.period
         state.elapsed = gate.elapsed(stamp)
         state.check_velocity()

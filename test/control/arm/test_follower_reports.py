@@ -23,7 +23,7 @@ class Arm:
         self.following, self.home, self.speed = self.robot.following, self.robot.neutral(), speed
         self.place = self.following.followers.index(FOREARM)
         self.coordinate = self.robot.robot.joint_names.index(FOREARM)
-        self.stamp = START
+        self.stamp, self.arrival = START, 0.0
 
     def y(self, stamp: int) -> np.ndarray:
         return self.home + self.speed * 1e-9 * (stamp - START) * np.array([0.0, 0.0, 1.0, 0.0])
@@ -35,9 +35,9 @@ class Arm:
         """See states; return how many were refused with the name of the forearm."""
         refused, nothing = 0, np.full(len(self.following.followers), np.nan)
         for _ in range(duration // (4 * MS)):
-            self.stamp += 4 * MS
+            self.stamp, self.arrival = self.stamp + 4 * MS, self.arrival + 0.004
             try:
-                self.following.measure(self.y(self.stamp), nothing, self.stamp)
+                self.following.measure(self.y(self.stamp), nothing, self.stamp, arrival=self.arrival)
             except LoopError as error:
                 # the first state after a pause has to be confirmed
                 refused += f'joint {FOREARM!r} is at' in str(error) and 'by the last message that has it' in str(error)
@@ -140,7 +140,7 @@ def test_a_joint_that_was_off_stays_so_when_the_clock_is_set_back():
     arm.report(arm.forearm(START) + 1.0, arm.stamp)
     assert arm.states(40 * MS) == 10
     arm.stamp -= 500 * MS
-    arm.following.clock_set_back(0.004)
+    arm.following.clock_set_back()
     assert arm.states(40 * MS) == 10
     arm.report(arm.forearm(START), arm.stamp)
     assert arm.states(40 * MS) == 0

@@ -102,32 +102,45 @@ def test_a_stop_before_a_singular_position_is_not_said_to_be_one_beyond():
 
 @pytest.mark.parametrize('pause', [np.inf, 2.0, 0.002])
 def test_after_a_clock_that_is_set_back_other_joints_or_an_activation_say_the_assembly_mode(pause):
-    """Unless a short pause is known."""
-    robot = closed('four-bar, revolute')
+    """Unless a short pause is known: whenever the clock was set back meanwhile."""
+    robot, known = closed('four-bar, revolute'), np.isfinite(pause)
     home, others = robot.following.home, positions_of(robot, robot.following.home)
 
-    def after_the_clock_was_set_back(time: float, **measured) -> str:
+    def after_the_clock_was_set_back(time: float, arrival: float, **measured) -> str:
         """Return why the third state is refused: after a long pause the next ones have to confirm the first."""
-        robot.following.clock_set_back(pause)
+        robot.following.clock_set_back()
         said = ''
         for k in range(3):
             try:
-                seen(robot, home + 1e-6 * k, time + 0.002 * k, **measured)
+                seen(robot, home + 1e-6 * k, time + 0.002 * k, arrival + 0.002 * k if known else np.nan, **measured)
                 said = ''
             except (LoopError, SingularError) as error:
                 said = str(error)
         return said
 
     for k in range(5):
-        seen(robot, home + 1e-6 * k, 1.0 + 0.002 * k)
-    assert after_the_clock_was_set_back(0.6, **others) == ''
-    assert ('activate again' in after_the_clock_was_set_back(0.4)) == (pause > 1.0)
-    if pause > 1.0:
-        robot.following.begin()
-        seen(robot, home, 0.41)
-    robot.following.clock_set_back(0.002)
+        seen(robot, home + 1e-6 * k, 1.0 + 0.002 * k, 50.0 + 0.002 * k)
+    first = 50.008 + pause
+    assert after_the_clock_was_set_back(0.6, first, **others) == ''
+    assert ('activate again' in after_the_clock_was_set_back(0.4, first + 0.004 + pause)) == (pause > 1.0)
+    robot.following.begin()
+    for k in range(3):
+        seen(robot, home + 1e-6 * k, 0.41 + 0.002 * k, 60.0 + 0.002 * k)
+    robot.following.clock_set_back()
     with pytest.raises(LoopError, match=r'has jumped|has to confirm'):
-        seen(robot, home + np.radians(5.0), 0.2)
+        seen(robot, home + np.radians(5.0), 0.2, 60.006)
+
+
+def test_a_clock_that_is_set_back_during_a_pause_does_not_shorten_it():
+    """By less than the pause: the next stamp is after the last one."""
+    robot = closed('four-bar, revolute')
+    home = robot.following.home
+    for k in range(5):
+        seen(robot, home + 1e-6 * k, 0.002 * k, 50.0 + 0.002 * k)
+    with pytest.raises(LoopError, match='has to confirm'):
+        seen(robot, home, 0.010, 55.008)
+    with pytest.raises(SingularError, match=r'can have been at a singular position in 4\.9 s.*activate again'):
+        seen(robot, home, 0.012, 55.010)
 
 
 def test_after_a_clock_that_is_set_back_the_arm_may_be_elsewhere():
@@ -136,10 +149,10 @@ def test_after_a_clock_that_is_set_back_the_arm_may_be_elsewhere():
     home, there = robot.following.home, robot.following.home + 0.3
     for k in range(5):
         seen(robot, home, 1.0 + 0.002 * k)
-    robot.following.clock_set_back(np.inf)
+    robot.following.clock_set_back()
     seen(robot, there, 0.1, **positions_of(robot, there))
     np.testing.assert_array_equal(robot.following.measured.y, there)
-    robot.following.clock_set_back(np.inf)
+    robot.following.clock_set_back()
     with pytest.raises(SingularError, match=r'while the clock was set back.*activate again'):
         seen(robot, home, 0.05)
 

@@ -41,13 +41,13 @@ class Parts:
 
     missing, reference = '', None
 
-    def __init__(self, fade_in_time=0.0):
+    def __init__(self, fade_in_time=0.0, state=None):
         self.calls, self.time = [], 500 * SECOND
         self.sent = 0.0  # of the first joint, N m
         limiter = TorqueLimiter(np.full(2, 100.0), np.zeros(2), enforced=True)
         self.pipeline = TorquePipeline(
             clock=self,
-            state=StateInput(NAMES),
+            state=state or StateInput(NAMES),
             gate=StateGate(0.01),
             law=self,
             fade_in=FadeIn(2, fade_in_time),
@@ -65,8 +65,8 @@ class Parts:
     def look(self):
         """Be looked at, as a clock is at an activation."""
 
-    def between(self, before, steady):
-        return np.inf
+    def arrival(self, steady):
+        return steady
 
     def now(self):
         return self.time

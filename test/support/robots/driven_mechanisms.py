@@ -26,12 +26,12 @@ def arm(name: str) -> DrivenRobot:
     return closed(name)
 
 
-def seen(robot: DrivenRobot, y, stamp: float, **positions: float) -> None:
+def seen(robot: DrivenRobot, y, stamp: float, arrival: float = np.nan, **positions: float) -> None:
     """Let the robot see a state, with measured ``positions`` of other joints by their first words."""
     measured = np.full(len(robot.followers), np.nan)
     for word, position in positions.items():
         measured[robot.followers.index(f'{word.replace("_", " ")} joint')] = position
-    robot.following.measure(np.asarray(y, float), measured, round(stamp * SECOND))
+    robot.following.measure(np.asarray(y, float), measured, round(stamp * SECOND), arrival=arrival)
 
 
 def positions_of(robot: DrivenRobot, y) -> dict[str, float]:
