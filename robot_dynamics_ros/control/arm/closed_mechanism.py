@@ -176,7 +176,7 @@ class ClosedMechanism(LoopSolutions):
 
     def _is_told(self, found: Solution, positions: np.ndarray) -> bool:
         """Return whether measured ``positions`` that fit a solution fit no other one, where its mode is in doubt."""
-        if not self._states._away:
+        if not self._states.is_in_doubt:
             return False
         off = nearest(positions - found.q[self._follower_coordinates], self._follower_turn)
         return is_only_solution(self.mechanism, self.places, found.q, self._tolerance + np.abs(off))

@@ -144,6 +144,11 @@ class MechanismStates:
                 return True
         return False
 
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether the mechanism can have been at a singular position since a state was accepted."""
+        return bool(self._away)
+
     def accept(self, found: Solution, is_told: bool) -> None:
         """Accept the state at ``found``; ``is_told``: by all other joints, which are measured, and fit.
 
