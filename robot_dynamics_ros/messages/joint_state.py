@@ -7,8 +7,8 @@ import numpy as np
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
 from robot_dynamics_ros.control.arm.measured_joints import REPORT_LIMIT, MeasuredJoints
 from robot_dynamics_ros.control.guards.state_gate import ACCEPTED, StateGate

@@ -14,8 +14,13 @@ import yaml
 
 from robot_dynamics_ros.control.arm.described_arm import described
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.loop_check import (
+    effective_mobility,
+    loop_rows,
+    motor_findings,
+    opening_findings,
+)
 from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
-from robot_dynamics_ros.control.arm.loop_check import effective_mobility, loop_rows, motor_findings, opening_findings
 from robot_dynamics_ros.control.arm.mechanism_check import friction_findings, stuck_findings
 from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
 from robot_dynamics_ros.control.guards.torque_limiter import effort_limits

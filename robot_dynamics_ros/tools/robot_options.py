@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
-from robot_dynamics_ros.control.arm.mimic_joints import with_followers
+from robot_dynamics_ros.control.arm.following.mimic_joints import with_followers
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.formats.description import found_description
 from robot_dynamics_ros.formats.xacro import xacro_arguments

@@ -7,7 +7,7 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
-from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
+from robot_dynamics_ros.control.arm.following.mimic_joints import MimicJoints
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 

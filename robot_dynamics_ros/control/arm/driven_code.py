@@ -15,8 +15,10 @@ from robot_dynamics_ros.codegen.c.functions import INPUTS, TEMPLATES, Addition, 
 from robot_dynamics_ros.codegen.c.library import CommandedJoints, Library
 from robot_dynamics_ros.codegen.c.loops import Kind, LoopCode
 from robot_dynamics_ros.codegen.c.text import filled, identifier, number, numbers, string
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
-from robot_dynamics_ros.control.arm.closing_way import (
+from robot_dynamics_ros.control.arm.driven_matrices import driven_jacobian, driven_mass_matrix_inverse
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
+from robot_dynamics_ros.control.arm.following.closing_way import (
     NEAREST,
     PASSED,
     driven_torque,
@@ -26,12 +28,10 @@ from robot_dynamics_ros.control.arm.closing_way import (
     slow_constraint,
     way_between,
 )
-from robot_dynamics_ros.control.arm.driven_matrices import driven_jacobian, driven_mass_matrix_inverse
-from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
-from robot_dynamics_ros.control.arm.following_joints import FollowingJoints
-from robot_dynamics_ros.control.arm.joint_jumps import ENDLESS, NOISE, jumped_joint
-from robot_dynamics_ros.control.arm.loop_solutions import FARTHEST, LONGEST, MOST_STEPS, STEPS
-from robot_dynamics_ros.control.arm.mechanism_states import STEEPEST
+from robot_dynamics_ros.control.arm.following.following_joints import FollowingJoints
+from robot_dynamics_ros.control.arm.following.joint_jumps import ENDLESS, NOISE, jumped_joint
+from robot_dynamics_ros.control.arm.following.loop_solutions import FARTHEST, LONGEST, MOST_STEPS, STEPS
+from robot_dynamics_ros.control.arm.following.mechanism_states import STEEPEST
 from robot_dynamics_ros.control.joints.joint_friction import add_friction, add_passive_friction
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.described_robot import evaluator_of

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
-from robot_dynamics_ros.control.arm.closing_way import driven_torque
 from robot_dynamics_ros.control.arm.driven_matrices import driven_jacobian, driven_mass_matrix_inverse
-from robot_dynamics_ros.control.arm.following_joints import FollowingJoints, Motion
-from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
+from robot_dynamics_ros.control.arm.following.closing_way import driven_torque
+from robot_dynamics_ros.control.arm.following.following_joints import FollowingJoints, Motion
+from robot_dynamics_ros.control.arm.following.mimic_joints import MimicJoints
 from robot_dynamics_ros.control.joints.joint_friction import (
     FRICTIONAL,
     own_friction_adder,

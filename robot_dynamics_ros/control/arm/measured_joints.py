@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
-from robot_dynamics_ros.control.arm.mimic_joints import with_followers
+from robot_dynamics_ros.control.arm.following.mimic_joints import with_followers
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Integers, Vector

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.errors import LoopError, SingularError
 from robot_dynamics_ros.model.model import Finding
 

@@ -9,10 +9,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
-from robot_dynamics_ros.control.arm.following_joints import Motion
-from robot_dynamics_ros.control.arm.loop_solutions import Solution
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
+from robot_dynamics_ros.control.arm.following.following_joints import Motion
+from robot_dynamics_ros.control.arm.following.loop_solutions import Solution
 from robot_dynamics_ros.control.joints.position_limits import limits_of
 from robot_dynamics_ros.errors import LoopError, SingularError
 from robot_dynamics_ros.robot import Robot

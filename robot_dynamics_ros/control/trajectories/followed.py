@@ -3,7 +3,7 @@
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
-from robot_dynamics_ros.control.arm.loop_solutions import Solution
+from robot_dynamics_ros.control.arm.following.loop_solutions import Solution
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.control.law import INTERRUPTION, INTERRUPTION_NS, Result
 from robot_dynamics_ros.control.trajectories.lead import (

@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 
-from robot_dynamics_ros.control.arm.loop_solutions import Solution
+from robot_dynamics_ros.control.arm.following.loop_solutions import Solution
 from robot_dynamics_ros.control.joints.continuous_joints import turns
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.control.law import INTERRUPTION, INTERRUPTION_NS, TORQUE, MeasuredState, Outcome, Result

@@ -17,8 +17,8 @@ from robot_dynamics_ros.control.arm.described_arm import (
     stated_gravity,
 )
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, following_mimics, in_driven_joints
+from robot_dynamics_ros.control.arm.following.mimic_joints import with_followers
 from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
-from robot_dynamics_ros.control.arm.mimic_joints import with_followers
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.audit import refusals

@@ -8,9 +8,9 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
-from robot_dynamics_ros.control.arm.closing_way import NEAREST
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
+from robot_dynamics_ros.control.arm.following.closing_way import NEAREST
 from robot_dynamics_ros.control.guards.position_error import PositionError
 from robot_dynamics_ros.control.guards.state_gate import StateGate
 from robot_dynamics_ros.control.guards.torque_limiter import Limited

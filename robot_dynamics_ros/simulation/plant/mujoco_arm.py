@@ -6,8 +6,8 @@ import mujoco
 import numpy as np
 
 from robot_dynamics_ros import validation
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.errors import LoopError, ModelError, SingularError, UnstableError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling, LoopClosure
 from robot_dynamics_ros.model.joint_types import KINDS, Joint

@@ -12,8 +12,8 @@ point without the constraint along z of frame A.
 import mujoco
 import numpy as np
 
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
-from robot_dynamics_ros.control.arm.loop_solutions import Solution
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
+from robot_dynamics_ros.control.arm.following.loop_solutions import Solution
 from robot_dynamics_ros.errors import UnstableError
 from robot_dynamics_ros.model.joint_types import Joint
 from robot_dynamics_ros.model.model import Model

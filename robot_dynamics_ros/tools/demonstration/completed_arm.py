@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.described_arm import check_joint_kinds, described, locked_positions, part_of
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, following_mimics
-from robot_dynamics_ros.control.arm.mimic_joints import with_followers
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
+from robot_dynamics_ros.control.arm.following.mimic_joints import with_followers
 from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.formats.description import found_description

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.laws.impedance.impedance_proposal import (
     EQUALLY_STIFF,
     ProposedImpedance,

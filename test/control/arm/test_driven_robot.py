@@ -11,7 +11,7 @@ import pytest
 
 from robot_dynamics_ros import Coupling, Payload, Robot
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, following_mimics
-from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints, with_followers
+from robot_dynamics_ros.control.arm.following.mimic_joints import MimicJoints, with_followers
 from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.model import Model

@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Coupling
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.mimic_joints import MimicJoints
 from robot_dynamics_ros.control.arm.inverse_kinematics import InverseKinematics, pose_error
-from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
 from robot_dynamics_ros.errors import ArgumentError, ModelError, UnknownNameError
 
 SEVEN = seven_joints()

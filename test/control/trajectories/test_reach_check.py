@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.law import TORQUE
 from robot_dynamics_ros.control.trajectories.reach_check import WayCheck, check_reach
 from robot_dynamics_ros.control.trajectories.trajectory_follower import NO_TRAJECTORY

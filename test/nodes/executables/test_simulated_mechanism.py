@@ -12,8 +12,8 @@ from rclpy.parameter import Parameter
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.nodes.executables.simulated_arm import SimulatedArm
 
 ROBOT = actuated(MECHANISMS['palletizer'], PALLETIZER_ACTUATED)

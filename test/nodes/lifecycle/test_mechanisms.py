@@ -16,8 +16,8 @@ from sensor_msgs.msg import JointState
 
 from robot_dynamics_interfaces.srv import GetForwardDynamics, GetInverseDynamics, GetMassMatrix, SetPayload
 from robot_dynamics_ros import Payload
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.nodes.executables.bringup import NODES
 from robot_dynamics_ros.nodes.lifecycle.configuration import redescribe

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
-from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
+from robot_dynamics_ros.control.arm.following.mimic_joints import MimicJoints
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import CartesianHold, Impedance
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError, UnstableError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling

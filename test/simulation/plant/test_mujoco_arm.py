@@ -9,7 +9,7 @@ import pytest
 
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
-from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
+from robot_dynamics_ros.control.arm.following.mimic_joints import MimicJoints
 from robot_dynamics_ros.errors import ArgumentError, UnstableError
 from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.simulation.plant.mujoco_arm import MujocoArm

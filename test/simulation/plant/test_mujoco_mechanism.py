@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.errors import ArgumentError, LoopError, ModelError, SingularError, UnstableError
 from robot_dynamics_ros.model.model import Model
 from robot_dynamics_ros.simulation.elastic_joints import ElasticJoints

@@ -7,8 +7,8 @@ from support.robots.mechanisms import ACTUATED, MECHANISMS, actuated
 import numpy as np
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 
 SECOND = 1_000_000_000
 

@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from robot_dynamics_ros import Robot
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.errors import ModelError
 from robot_dynamics_ros.nodes.lifecycle.robot_loader import load_robot
 from robot_dynamics_ros.tools.demonstration.completed_arm import RATE

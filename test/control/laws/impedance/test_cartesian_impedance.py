@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import Coupling
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
-from robot_dynamics_ros.control.arm.mimic_joints import MimicJoints
+from robot_dynamics_ros.control.arm.following.mimic_joints import MimicJoints
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import (
     NO_MASS,
     REFERENCE_FRAMES,

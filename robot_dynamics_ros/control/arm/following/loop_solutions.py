@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
-from robot_dynamics_ros.control.arm.closing_way import (
+from robot_dynamics_ros.control.arm.following.closing_way import (
     NEAREST,
     PASSED,
     nearest_constraint,
@@ -21,7 +21,7 @@ from robot_dynamics_ros.control.arm.closing_way import (
     slow_constraint,
     way_between,
 )
-from robot_dynamics_ros.control.arm.loop_check import joints_between, stated_position
+from robot_dynamics_ros.control.arm.following.loop_check import joints_between, stated_position
 from robot_dynamics_ros.control.joints.continuous_joints import TURN
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, LoopError, ModelError, SingularError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling

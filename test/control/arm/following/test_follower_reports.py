@@ -7,7 +7,7 @@ from support.robots.driven_mechanisms import closed
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.arm.follower_reports import WINDOW_NS, FollowerReports
+from robot_dynamics_ros.control.arm.following.follower_reports import WINDOW_NS, FollowerReports
 from robot_dynamics_ros.errors import LoopError
 
 MS = 1_000_000

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Coupling, Payload
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.described_arm import same_robot
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
 from robot_dynamics_ros.errors import LoopError, ModelError, SingularError

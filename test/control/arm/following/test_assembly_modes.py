@@ -8,8 +8,8 @@ from support.robots.mechanisms import four_bar
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.arm.assembly_modes import FARTHEST, is_only_solution
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
+from robot_dynamics_ros.control.arm.following.assembly_modes import FARTHEST, is_only_solution
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.errors import DynamicsError, LoopError, SingularError
 
 JOINTS = 'crank joint', 'coupler joint', 'rocker joint'

@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Coupling, LoopClosure, Robot
-from robot_dynamics_ros.control.arm.loop_check import effective_mobility, loop_rows, motor_findings, opening_findings
+from robot_dynamics_ros.control.arm.following.loop_check import (
+    effective_mobility,
+    loop_rows,
+    motor_findings,
+    opening_findings,
+)
 
 
 def place(text: str) -> np.ndarray:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from robot_dynamics_ros.control.arm.following_joints import Motion
+from robot_dynamics_ros.control.arm.following.following_joints import Motion
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.errors import ArgumentError, ModelError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling

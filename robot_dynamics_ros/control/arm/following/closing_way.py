@@ -4,7 +4,7 @@
 (``driven_code``) in the same order.
 """
 
-from robot_dynamics_ros.control.arm.joint_jumps import turns_of
+from robot_dynamics_ros.control.arm.following.joint_jumps import turns_of
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import kernel
 from robot_dynamics_ros.jit.kinds import Matrix, Vector

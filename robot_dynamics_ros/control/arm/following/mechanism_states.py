@@ -9,9 +9,9 @@ from itertools import product
 
 import numpy as np
 
-from robot_dynamics_ros.control.arm.closing_way import PASSED
-from robot_dynamics_ros.control.arm.joint_jumps import JointJumps
-from robot_dynamics_ros.control.arm.loop_solutions import LoopSolutions, Solution
+from robot_dynamics_ros.control.arm.following.closing_way import PASSED
+from robot_dynamics_ros.control.arm.following.joint_jumps import JointJumps
+from robot_dynamics_ros.control.arm.following.loop_solutions import LoopSolutions, Solution
 from robot_dynamics_ros.errors import LoopError, SingularError
 
 STEEPEST = 100.0

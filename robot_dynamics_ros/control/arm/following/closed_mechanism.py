@@ -10,14 +10,14 @@ from contextlib import suppress
 
 import numpy as np
 
-from robot_dynamics_ros.control.arm.assembly_modes import is_only_solution
-from robot_dynamics_ros.control.arm.closing_way import NEAREST
-from robot_dynamics_ros.control.arm.follower_reports import FollowerReports
-from robot_dynamics_ros.control.arm.following_joints import Motion
-from robot_dynamics_ros.control.arm.joint_jumps import JointJumps
-from robot_dynamics_ros.control.arm.loop_check import stated_position
-from robot_dynamics_ros.control.arm.loop_solutions import LoopSolutions, Solution
-from robot_dynamics_ros.control.arm.mechanism_states import MechanismStates
+from robot_dynamics_ros.control.arm.following.assembly_modes import is_only_solution
+from robot_dynamics_ros.control.arm.following.closing_way import NEAREST
+from robot_dynamics_ros.control.arm.following.follower_reports import FollowerReports
+from robot_dynamics_ros.control.arm.following.following_joints import Motion
+from robot_dynamics_ros.control.arm.following.joint_jumps import JointJumps
+from robot_dynamics_ros.control.arm.following.loop_check import stated_position
+from robot_dynamics_ros.control.arm.following.loop_solutions import LoopSolutions, Solution
+from robot_dynamics_ros.control.arm.following.mechanism_states import MechanismStates
 from robot_dynamics_ros.control.joints.continuous_joints import TURN, nearest
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, LoopError, SingularError

@@ -9,7 +9,7 @@ from support.robots.mechanisms import MECHANISMS, PALLETIZER_ACTUATED, actuated
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.errors import LoopError, SingularError
 
 pytestmark = pytest.mark.compiled  # long without

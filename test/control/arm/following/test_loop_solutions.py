@@ -8,8 +8,8 @@ from support.robots.mechanisms import ACTUATED, MECHANISMS, actuated, start_of
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.arm.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.errors import DynamicsError, LoopError, SingularError
 
 pytestmark = pytest.mark.compiled  # long without

@@ -1,0 +1,1 @@
+"""How other joints follow the driven ones: multipliers of mimic joints, and closed loops."""
