@@ -49,7 +49,7 @@ def difference(name: str, seed: int) -> float:
     mujoco.mj_passive(plant, data)
     # tau_y = G' (M qdd + h - damping)
     expected = G.T @ (M @ T @ motion.qdd + data.qfrc_bias - data.qfrc_passive)
-    assert name not in OF_ONE_AXIS or np.abs(data.qfrc_passive).max() > 0.1
+    assert np.abs(data.qfrc_passive).max() >= 0.4 * np.abs(yd).max()  # the least viscous friction is 0.5
     return float(np.abs(robot.torque(y, yd, ydd) - expected).max() / np.abs(expected).max())
 
 
