@@ -121,7 +121,10 @@ def test_a_raised_age_limit_hides_no_silence(graph, start):
 
 def begin_in_mid_motion(graph, start):
     """Have both nodes follow the motion up to its fifth second, with the arm on it, and learn the period of states."""
-    command(graph, at(start, -0.6), between(4.4, 10.0, *MOTION)[0])  # a motion that has begun before is not late
+    # both have a state: a motion that has begun before is not late
+    position = between(4.4, 10.0, *MOTION)[0]
+    command(graph, at(start, -0.6), position)
+    silent(graph, at(start, -0.6), position, 'no trajectory', len(graph.log('bringup')))
     follow_motion(graph, at(start, -5.0))
     torques = graph.listen(JointState, 'feedforward_torque')
     for t in np.linspace(4.5, 5.0, 6):
