@@ -53,8 +53,8 @@ class MechanismStates:
     def continue_from(self, before: 'MechanismStates') -> None:
         """Judge states as those that come after those of ``before``, of the same actuated joints."""
         self._jumps.continue_from(before._jumps)
-        self._accepted, self._away, self._passed = before._accepted, before._away, before._passed
-        self._only_zeros, self._before = before._only_zeros, None
+        self._accepted, self._only_zeros, self._away = before._accepted, before._only_zeros, before._away
+        self._passed, self._at_first, self._before = before._passed, before._at_first, None
         if before._before:
             try:
                 self._before = self._mechanism.from_nearest((self._mechanism.measured,), before._before.y, PASSED)

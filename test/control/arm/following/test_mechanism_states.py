@@ -400,6 +400,29 @@ def test_descriptions_that_come_before_a_state_release_nothing():
     seen(robot, [0.3], 0.302)
 
 
+def test_zeros_and_a_third_description_release_nothing():
+    """The second description has one more motor, whose driver begins with zeros; the third one is the same again."""
+    name, mechanism = 'palletizer', MECHANISMS['palletizer']
+    tool = moving('extra', mechanism.joints[-1].link, (0.0, 0.0, 0.1), box(0.3, (0.02, 0.02, 0.02)))
+    more = replace(mechanism, joints=(*mechanism.joints, tool), near=np.array([*mechanism.q, 0.0]), mobility=5)
+    first, (second, third) = (
+        closed(name), (driven_robot(actuated(more, (*ACTUATED[name], 'extra joint'))) for _ in range(2))
+    )  # fmt: skip
+    home, y, time = first.following.home, first.following.home.copy(), 0.0
+    for _ in range(400):
+        y[2], time = y[2] + 0.005, time + 0.01
+        with suppress(SingularError):
+            seen(first, y, time)
+    second.following.continue_from(first.following)
+    second.following.begin()  # of the description
+    with pytest.raises(SingularError, match='activate again'):
+        seen(second, np.zeros(5), time + 0.5)
+    third.following.continue_from(second.following)
+    for k in range(3):
+        with pytest.raises(SingularError, match='activate again'):
+            seen(third, [*home, 0.0], time + 0.6 + 0.01 * k)
+
+
 ENCODER = 5e-5
 """rad, m: noise of an encoder."""
 SWINGS = {  # of the actuated joints, rad
