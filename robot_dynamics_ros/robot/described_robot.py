@@ -172,14 +172,17 @@ class DescribedRobot:
 
     @property
     def continuous_joints(self) -> np.ndarray:
-        """Whether joints are revolute without position limits, (nv,) bool: q and q + 2 pi are the same pose.
+        """Whether joints are revolute without position limits or springs, (nv,) bool: q and q + 2 pi are the same.
 
-        All False for a robot with joints of several coordinates.
+        All False for a robot with joints of several coordinates. Closed loops do not count: a joint that a coupling
+        turns by another amount tells both apart.
         """
         kinds, (lower, upper) = np.array(self._model.joint_kinds), self.limits[:2]
         if len(kinds) != len(lower):
             return np.zeros(self.nv, bool)
-        return (kinds == 'revolute') & (lower == -np.inf) & (upper == np.inf)
+        return (
+            (kinds == 'revolute') & (lower == -np.inf) & (upper == np.inf) & (self._model.arrays.stiffness[1:] == 0.0)
+        )
 
     @property
     def rotor_inertia(self) -> np.ndarray:

@@ -1,11 +1,16 @@
 """Which joints are continuous, and differences of their positions modulo a turn."""
 
+from dataclasses import replace
+
+from support.robots.random_trees import BASE, random_joints
 from support.robots.small_robots import AUBO, general, joint, link, mixed, one, robot
 
 import numpy as np
 import pytest
 
+from robot_dynamics_ros import Robot
 from robot_dynamics_ros.control.joints.continuous_joints import TURN, nearest, turns
+from robot_dynamics_ros.model.model import Model
 
 SEVERAL = ('cylindrical', 'planar', 'spherical', 'free')
 
@@ -16,6 +21,16 @@ def test_continuous_is_what_turns_without_limits():
     assert arm.continuous_joints.tolist() == [True, False, False]
     assert turns(arm).tolist() == [2.0 * np.pi, 0.0, 0.0]
     assert AUBO.continuous_joints.tolist() == [False] * 6 and turns(AUBO).tolist() == [0.0] * 6
+
+
+def test_a_spring_tells_turns_apart():
+    drawn = random_joints(seed=4, count=2, prismatic=0.0)
+    joints = [replace(it, stiffness=5.0 * k) for k, it in enumerate(drawn)]
+    arm = Robot(Model.of('sprung', BASE, joints))
+    assert (
+        arm.continuous_joints.tolist() == [True, False]
+        and abs(arm.spring_torque(np.full(2, TURN), np.zeros(2))[1]) > 1.0
+    )
 
 
 @pytest.mark.parametrize(

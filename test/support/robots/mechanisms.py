@@ -135,6 +135,19 @@ def four_bar(kind: str = 'point', lengths=FOUR_BAR, near=(1.0, -0.2, 1.6), paren
     return Mechanism(f'four-bar, {kind}', tuple(joints), (closure,), np.array(near), 1)
 
 
+def geared_four_bar(*ratios: float) -> Mechanism:
+    """Return a four-bar linkage whose crank turns by these ``ratios`` of a chain of gears, the motor last."""
+    linkage, driven = four_bar('revolute'), 'crank'
+    joints, couplings, near = [*linkage.joints], [], [*linkage.q]
+    for k, ratio in enumerate(ratios):
+        gear = f'gear {k}'
+        joints.append(moving(gear, BASE, (0.0, 0.0, -0.2), box(0.3, (0.05, 0.05, 0.05))))
+        couplings.append(Coupling(f'{driven} joint', f'{gear} joint', (0.0, ratio)))
+        near.append((near[-1] if k else near[0]) / ratio)
+        driven = gear
+    return Mechanism('geared four-bar', tuple(joints), (*linkage.loops, *couplings), np.array(near), 1)
+
+
 def floating_four_bar() -> Mechanism:
     """Return a four-bar linkage on a free body."""
     body = Joint(
@@ -204,6 +217,32 @@ def gears() -> Mechanism:
 
 
 # Parallel robots
+
+
+THREE_RPR = {'base': ((0.0, 0.0), (1.591, 0.0), (0.0, 1.0)), 'sides': (1.704, 2.084, 1.654)}
+"""m: feet of the legs, and sides of the platform between balls 0 and 1, 0 and 2, 1 and 2 (Innocenti and
+Parenti-Castelli 1998, a tenth of it): it goes from one assembly mode to another without a singular position."""
+
+
+def three_rpr(place=(0.0, 0.0), turn: float = 0.0) -> Mechanism:
+    """Return a planar platform on three legs that turn at their feet and get longer; ball 0 is at ``place``."""
+    d01, d02, d12 = THREE_RPR['sides']
+    c = (d01**2 + d02**2 - d12**2) / (2.0 * d01 * d02)
+    balls, feet = np.array([[0.0, 0.0], [d01, 0.0], [d02 * c, d02 * np.sqrt(1.0 - c * c)]]), np.array(THREE_RPR['base'])
+    joints, near = [], []
+    legs = place + balls @ about_z(turn)[:2, :2].T - feet
+    for k, ((x, y), leg) in enumerate(zip(feet, legs, strict=True)):
+        joints.append(moving(f'leg {k}', BASE, (x, y, 0.0), box(2.0, (0.2, 0.1, 0.1), (0.1, 0.05, 0.0)), Z))
+        joints.append(
+            moving(f'rod {k}', f'leg {k}', (0.0, 0.0, 0.0), box(1.0, (0.2, 0.1, 0.1), (0.1, 0.05, 0.0)), X, 'prismatic')
+        )
+        near += [np.arctan2(leg[1], leg[0]), np.hypot(*leg)]
+    joints.append(moving('platform', 'rod 0', (0.0, 0.0, 0.0), box(5.0, (0.2, 0.1, 0.1), (0.1, 0.05, 0.0)), Z))
+    near.append(turn - near[0])
+    closures = (
+        LoopClosure(f'ball {k}', f'rod {k}', pose(), 'platform', pose((*balls[k], 0.0)), 'planar_point') for k in (1, 2)
+    )
+    return Mechanism('3-RPR', tuple(joints), tuple(closures), np.array(near), 3)
 
 
 def about_z(angle: float) -> np.ndarray:

@@ -10,6 +10,7 @@ from contextlib import suppress
 
 import numpy as np
 
+from robot_dynamics_ros.control.arm.following.actuated_joints import sprung_joints
 from robot_dynamics_ros.control.arm.following.assembly_modes import is_only_solution
 from robot_dynamics_ros.control.arm.following.closing_way import NEAREST
 from robot_dynamics_ros.control.arm.following.follower_reports import FollowerReports
@@ -20,7 +21,7 @@ from robot_dynamics_ros.control.arm.following.loop_solutions import LoopSolution
 from robot_dynamics_ros.control.arm.following.mechanism_states import MechanismStates
 from robot_dynamics_ros.control.joints.continuous_joints import TURN, nearest
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
-from robot_dynamics_ros.errors import ArgumentError, DynamicsError, LoopError, SingularError
+from robot_dynamics_ros.errors import ArgumentError, LoopError, SingularError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.robot import Robot
 
@@ -39,6 +40,8 @@ class ClosedMechanism(LoopSolutions):
 
     Attributes
     ----------
+    coordinates : dict of str to ndarray of int
+        Indices of the coordinates of each joint.
     has_springs : bool
         Whether joints or closures have springs or dampers.
     """
@@ -49,12 +52,13 @@ class ClosedMechanism(LoopSolutions):
         self.couplings: tuple[Coupling, ...] = ()
         self.stated: dict[str, float] = {}
         passive = self.followers
-        self._follower_coordinates = np.array(
-            [next(k for k in range(robot.nq) if model.joint_of_coordinate(k) == name) for name in passive], np.intp
-        )
-        kinds = dict(zip(model.joint_names, model.joint_kinds, strict=True))
-        self._follower_turn = np.array([TURN if kinds[name] == 'revolute' else 0.0 for name in passive])
-        self.alone = np.ones(m, bool)
+        names = np.array([model.joint_of_coordinate(k) for k in range(robot.nq)])
+        self.coordinates = {str(name): np.flatnonzero(names == name) for name in names}
+        self._follower_coordinates = np.array([self.coordinates[name][0] for name in passive], np.intp)
+        kinds, sprung = dict(zip(model.joint_names, model.joint_kinds, strict=True)), sprung_joints(robot)
+        turned = [kinds[name] == 'revolute' and name not in sprung for name in passive]
+        self._follower_turn = np.where(turned, TURN, 0.0)
+        self.alone = self.arithmetic.turn > 0.0
         self.constant_G = np.zeros((robot.nv, m))
         self.constant_G[self.places, np.arange(m)] = 1.0
         self.has_springs = bool(len(model.arrays.sprung)) or model.arrays.has_springs
@@ -110,23 +114,32 @@ class ClosedMechanism(LoopSolutions):
         """Go on from where ``before``, the same arm under another description, was measured last.
 
         Where ``begin`` follows, since other joints are actuated, what ``before`` refuses stays refused until the next
-        activation. The assembly mode is that of the own description, if the arm is there within reach; else that of
-        ``before``, if loops are closed near the same positions of the same joints.
+        activation. The assembly mode is that of ``before``, where both state the same positions near which loops are
+        closed, and they are closed near where it was measured. Else it is that of the own description.
         """
         self._states.take_over(before._states, bool(before._reports.all_off))
-        if before.joint_names != self.joint_names:
-            return
-        self._reports.continue_from(before._reports)
-        y, names = before.measured.y, self.mechanism.joint_names
-        same_near = np.array_equal(stated_position(before.mechanism), stated_position(self.mechanism))
+        known = self._near(before)
+        if before.joint_names == self.joint_names:
+            self._reports.continue_from(before._reports)
+            with suppress(LoopError, SingularError):
+                self.measured = known or self.from_nearest((self.at_home,), before.measured.y)
+            self._states.continue_from(before._states)
+        elif known:
+            self.measured = known
+
+    def _near(self, before: 'ClosedMechanism') -> Solution | None:
+        """Return the solution near the position that ``before`` measured last; None where it is another mechanism."""
+        q, near, near_before = self.at_home.q.copy(), stated_position(self.mechanism), stated_position(before.mechanism)
+        for name in self.coordinates.keys() & before.coordinates.keys():
+            own, others = self.coordinates[name], before.coordinates[name]
+            if not np.array_equal(near[own], near_before[others]):
+                return None
+            q[own] = before.measured.q[others]
+        self._own_of_thread.change[self._rows] = q[self._coordinates]
         try:
-            self.measured = self.from_nearest((self.at_home,), y)
+            return self._closed(q)
         except (LoopError, SingularError):
-            if before.mechanism.joint_names == names and same_near:
-                self._own_of_thread.change[self._rows] = y
-                with suppress(DynamicsError):
-                    self.measured = self._closed(before.measured.q)
-        self._states.continue_from(before._states)
+            return None
 
     def report(self, positions: np.ndarray, stamp: int) -> None:
         """Compare ``positions`` of ``followers`` (rad, m; NaN: none) in a message of their own with the next states.

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.codegen.bound_function import bound
+from robot_dynamics_ros.control.arm.following.actuated_joints import is_the_same_after_a_turn, unit_before_gears
 from robot_dynamics_ros.control.arm.following.closing_way import (
     NEAREST,
     PASSED,
@@ -57,7 +58,7 @@ class Solution(NamedTuple):
 class Arithmetic(NamedTuple):
     """Numbers of a mechanism that the functions of ``closing_way`` read."""
 
-    turn: np.ndarray  # (m,) rad          of continuous actuated joints, else 0
+    turn: np.ndarray  # (m,) rad          of actuated joints after which all is the same, else 0
     unit: np.ndarray  # (m,) rad, m       in which distances of actuated joints are compared
     jump_unit: np.ndarray  # (m,) rad, m  of jumps: endless for joints in no loop
     longest: np.ndarray  # (m,) rad, m    steps of a way
@@ -131,15 +132,17 @@ class LoopSolutions:
         self.constant_couplings = int((arrays.coupled[:, 3] == 0).sum())
         self._own = slice(self.constant_couplings - m, self.constant_couplings)
         self._coordinates, self._rows = arrays.coupled[-m:, 1], slice(arrays.constraints - m, arrays.constraints)
-        limits, unit = robot.limits.velocity[self.places], units_of_velocities(model)[self.places]
+        limits, of_one = robot.limits.velocity[self.places], units_of_velocities(model)[self.places]
+        unit = np.array([unit_before_gears(robot, name) for name in self.joint_names])
         in_loop = [bool(self.loop_of(name)) for name in self.joint_names]
+        turned = [is_the_same_after_a_turn(robot, name) for name in self.joint_names]
         self.arithmetic = Arithmetic(
-            turn=np.where(robot.continuous_joints[self.places], TURN, 0.0),
+            turn=np.where(turned, TURN, 0.0),
             unit=unit,
             jump_unit=np.where(in_loop, unit, ANY),
             longest=np.where(in_loop, LONGEST * unit, ANY),
-            fastest=np.where(np.isfinite(limits) & (limits > 0.0), limits, FASTEST),
-            units=units_of_constraints(self.held.model),
+            fastest=np.where(np.isfinite(limits) & (limits > 0.0), limits, FASTEST * unit / of_one),
+            units=np.concatenate([units_of_constraints(self.held.model)[: -len(unit)], unit]),
             references=np.zeros(arrays.constraints),
         )
         self._zero = np.zeros(arrays.constraints)

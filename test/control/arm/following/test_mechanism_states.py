@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from support.robots import mechanisms
 from support.robots.driven_mechanisms import closed, driven_robot, followed, positions_of, seen
-from support.robots.mechanisms import ACTUATED, MECHANISMS, actuated, box, moving
+from support.robots.mechanisms import ACTUATED, MECHANISMS, Z, actuated, box, moving, three_rpr
 
 import numpy as np
 import pytest
@@ -382,6 +382,30 @@ def test_another_description_that_is_closed_near_the_other_assembly_mode_is_anot
     for k in range(10, 13):
         with pytest.raises(SingularError, match='activate again' if k > 10 else 'singular'):
             seen(after, [0.8 + 1e-5 * k], 0.004 * k)
+
+
+def test_another_description_does_not_lead_a_mechanism_that_left_its_assembly_mode_back_to_it():
+    """Another straight line than that from the stated position leads to this place, around a cusp."""
+    mechanism, rods = three_rpr((-1.155839, -1.104850), -0.895424), [f'rod {k} joint' for k in range(3)]
+    before = driven_robot(actuated(mechanism, rods).with_gravity([0.0, -9.81, 0.0]))
+    home, via, y = before.following.home, [0.97728689, 3.33056320, 2.05019551], [0.72146586, 2.49791222, 2.29049013]
+    time = 0.0
+    for begin, end in ((home, via), (via, y)):
+        for share in np.linspace(0.0, 1.0, 800):
+            followed(before, begin + share * (np.array(end) - begin), time)
+            time += 0.004
+    expected, other = before.gravity_torque(y), driven_robot(before.mechanism).gravity_torque(y)
+    assert np.abs(other - expected).max() > 100.0, 'the straight line leads to another position'
+    tool = moving('tool', 'platform', (0.0, 0.0, 0.0), box(0.001, (0.01, 0.01, 0.01)), Z)
+    more = replace(mechanism, joints=(*mechanism.joints, tool), near=np.array([*mechanism.q, 0.0]), mobility=4)
+    for another, position in ((mechanism, y), (more, [*y, 0.0])):
+        motors = [*rods, 'tool joint'][: another.mobility]
+        after = driven_robot(actuated(another, motors).with_gravity(before.gravity))
+        after.following.continue_from(before.following)
+        if another is more:
+            after.following.begin()  # of the description
+        followed(after, position, time)
+        np.testing.assert_allclose(after.gravity_torque(position)[:3], expected, atol=0.05)
 
 
 def test_descriptions_that_come_before_a_state_release_nothing():

@@ -1,0 +1,115 @@
+"""Actuated joints of mechanisms: which of their turns count, and how far they move it."""
+
+from dataclasses import replace
+
+from support.robots.driven_mechanisms import closed, driven_robot, followed, seen
+from support.robots.mechanisms import ARMS, MECHANISMS, Mechanism, actuated, geared_four_bar
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import Coupling, Robot
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.following.actuated_joints import is_the_same_after_a_turn, unit_before_gears
+from robot_dynamics_ros.errors import LoopError
+
+CRANK = 'four-bar, revolute'
+GEARED = pytest.mark.parametrize('ratios', [(0.25,), (-3.0,), (0.5, 0.5), (0.01,)])
+
+
+def last_of(ratios) -> str:
+    """Return the motor of a geared four-bar."""
+    return f'gear {len(ratios) - 1} joint'
+
+
+def geared(ratios) -> DrivenRobot:
+    return driven_robot(actuated(geared_four_bar(*ratios), (last_of(ratios),)))
+
+
+def sprung(joint: str) -> Robot:
+    """Return the four-bar with a spring at a joint."""
+    bars = MECHANISMS[CRANK]
+    joints = tuple(replace(it, stiffness=5.0) if it.name == joint else it for it in bars.joints)
+    return actuated(replace(bars, joints=joints), ('crank joint',))
+
+
+@GEARED
+def test_a_motor_is_where_its_turns_say(ratios):
+    """The outside calculation: the linkage without gears, whose crank is at their product times the motor's angle."""
+    robot, linkage, ratio = geared(ratios), closed(CRANK), np.prod(ratios)
+    assert not robot.continuous_joints.any() and not robot.following.alone.any()
+    for k, crank in enumerate(np.arange(-9.0, 9.0, 0.7)):
+        y = np.array([crank / ratio])
+        robot.following.begin()
+        followed(robot, y, float(k))
+        expected = ratio * linkage.gravity_torque([crank])
+        np.testing.assert_allclose(robot.gravity_torque(y), expected, rtol=1e-9, atol=1e-9 * abs(ratio))
+        assert abs(robot.positions(y)[robot.robot.joint_names.index('crank joint')] - crank) < 1e-9
+
+
+@pytest.mark.parametrize('ratios', [(0.25,), (-0.5, 0.5), (0.01,)])
+def test_a_motor_before_a_gear_may_move_as_fast_as_what_it_drives(ratios):
+    """The crank at 2 rad/s with 20 rad/s^2, and refused where it jumps by 5 degrees."""
+    robot, ratio = geared(ratios), np.prod(ratios)
+    y, rate = robot.following.home.copy(), 0.0
+    for k in range(400):
+        rate = min(rate + 0.02 * 20.0, 2.0) if k < 200 else max(rate - 0.02 * 20.0, -2.0)
+        y = y + 0.02 * rate / ratio
+        followed(robot, y, 0.02 * k)
+    with pytest.raises(LoopError, match='has jumped'):
+        seen(robot, y + np.radians(5.0) / ratio, 8.0)
+
+
+@pytest.mark.parametrize(
+    ('robot', 'joint', 'expected'),
+    [
+        (actuated(MECHANISMS[CRANK], ('crank joint',)), 'crank joint', True),
+        (actuated(MECHANISMS['delta of parallelograms'], ARMS), ARMS[1], True),
+        (actuated(MECHANISMS['gears'], ('first joint', 'free end joint')), 'first joint', False),
+        (actuated(MECHANISMS['gears'], ('first joint', 'free end joint')), 'free end joint', True),
+        (actuated(geared_four_bar(0.5), ('gear 0 joint',)), 'gear 0 joint', False),
+        (sprung('crank joint'), 'crank joint', False),
+        (sprung('rocker joint'), 'crank joint', False),
+    ],
+)
+def test_couplings_and_springs_tell_turns_apart(robot, joint, expected):
+    assert is_the_same_after_a_turn(robot, joint) is expected
+
+
+def test_the_spring_of_a_crank_is_wound_up():
+    robot = driven_robot(sprung('crank joint'))
+    home = robot.following.home
+    for k, turn in enumerate((0.0, 2.0 * np.pi)):
+        robot.following.begin()
+        followed(robot, home + turn, float(k))
+    wound = robot.gravity_torque(home + turn) - robot.gravity_torque(home)
+    np.testing.assert_allclose(wound, 5.0 * 2.0 * np.pi, rtol=1e-9)
+
+
+def test_a_follower_with_a_spring_is_compared_without_turns():
+    robot, plain = driven_robot(sprung('rocker joint')), closed(CRANK)
+    home = robot.following.home
+    rocker = float(robot.positions(home)[2])
+    seen(plain, home, 0.0, rocker=rocker + 2.0 * np.pi)
+    seen(robot, home, 0.0, rocker=rocker)
+    with pytest.raises(LoopError, match="joint 'rocker joint'"):
+        seen(robot, home, 0.01, rocker=rocker + 2.0 * np.pi)
+
+
+@pytest.mark.parametrize(
+    ('polynomials', 'expected'),
+    [
+        ([(0.0, 0.01)], 100.0),
+        ([(0.3, -0.01)], 100.0),
+        ([(0.0, 0.01), (0.0, 0.1)], 10.0),
+        ([(0.0, 40.0)], 1.0),
+        ([(0.0, 0.01, 0.2)], 1.0),
+        ([(0.0, 0.0)], 1.0),
+    ],
+)
+def test_the_unit_is_what_moves_a_joint_behind_gears_by_one(polynomials, expected):
+    bars = geared_four_bar(1.0)
+    followers = 'crank joint', 'rocker joint'
+    couplings = (Coupling(it, 'gear 0 joint', of) for it, of in zip(followers, polynomials, strict=False))
+    robot = Mechanism('geared', bars.joints, (*bars.loops[:1], *couplings), bars.near, 1).robot
+    assert unit_before_gears(robot, 'gear 0 joint') == pytest.approx(expected)
