@@ -21,7 +21,12 @@ from robot_dynamics_ros.control.arm.following.loop_check import (
     opening_findings,
 )
 from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
-from robot_dynamics_ros.control.arm.mechanism_check import friction_findings, stuck_findings
+from robot_dynamics_ros.control.arm.mechanism_check import (
+    cusp_findings,
+    friction_findings,
+    stuck_findings,
+    turn_findings,
+)
 from robot_dynamics_ros.control.arm.static_torque import largest_static_torque
 from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
@@ -164,7 +169,11 @@ def report(robot: Robot | DrivenRobot, mechanism: Robot, description: str, verdi
         *robot.findings,
         *motor_findings(mechanism),
         *opening_findings(mechanism),
-        *(() if isinstance(robot, Robot) else (*stuck_findings(robot), *friction_findings(robot))),
+        *(
+            ()
+            if isinstance(robot, Robot)
+            else (*stuck_findings(robot), *turn_findings(robot), *friction_findings(robot))
+        ),
         *planar_branches(mechanism.model),
         *_on_passive_joints(mechanism, description),
         *_on_torques(robot, needed),
@@ -194,6 +203,12 @@ def report(robot: Robot | DrivenRobot, mechanism: Robot, description: str, verdi
         _table('nodes', ('node', 'robot is', 'because'), of_nodes),
     ]
     return '\n\n'.join(parts)
+
+
+def _on_mechanism(robot: DrivenRobot) -> Iterable[Finding]:
+    """Yield findings on how the joints of a robot follow its driven ones."""
+    for find in (stuck_findings, cusp_findings, turn_findings, friction_findings):
+        yield from find(robot)
 
 
 def _loop_table(mechanism: Robot) -> str:

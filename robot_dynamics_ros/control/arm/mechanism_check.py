@@ -1,4 +1,4 @@
-"""Whether a mechanism that nodes accept can move, and what of its friction does not count."""
+"""Whether a mechanism that nodes accept can move, which turns of joints count, and what of its friction does not."""
 
 from collections.abc import Iterator
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
+from robot_dynamics_ros.control.arm.following.cusps import two_ends
 from robot_dynamics_ros.errors import LoopError, SingularError
 from robot_dynamics_ros.model.model import Finding
 
@@ -38,6 +39,31 @@ def stuck_findings(robot: DrivenRobot) -> Iterator[Finding]:
         f"({reason}): where poses or axes are rounded, take the kind 'planar_point', or state them with all digits"
     )
     yield Finding('warning', f'robot {robot.name!r}', message)
+
+
+def turn_findings(robot: DrivenRobot) -> Iterator[Finding]:
+    """Yield a finding on each driven joint whose whole turns count, though it has no position limits."""
+    kinds = dict(zip(robot.model.joint_names, robot.model.joint_kinds, strict=True))
+    unlimited = (robot.limits.lower == -np.inf) & (robot.limits.upper == np.inf)
+    for name in np.array(robot.joint_names)[unlimited & ~robot.continuous_joints]:
+        if kinds[name] == 'revolute':
+            message = (
+                'it has no position limits, and joints that follow it, or springs, tell its whole turns apart: '
+                'joint_states has to count them, from where this description has its position 0'
+            )
+            yield Finding('warning', f'joint {str(name)!r}', message)
+
+
+def cusp_findings(robot: DrivenRobot) -> Iterator[Finding]:
+    """Yield a finding where the assembly mode of a mechanism does not tell where its other joints are."""
+    mechanism = robot.following
+    if isinstance(mechanism, ClosedMechanism) and (ends := two_ends(mechanism)):
+        message = (
+            f'with {mechanism.said(ends[0].y)} its other joints have two positions in one assembly mode, and motions '
+            'lead from one to the other: activate it where it is near the stated positions (near), or where nodes '
+            'stood with it last'
+        )
+        yield Finding('warning', f'robot {robot.name!r}', message)
 
 
 def friction_findings(robot: DrivenRobot) -> Iterator[Finding]:

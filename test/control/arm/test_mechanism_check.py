@@ -1,13 +1,16 @@
 """Findings on mechanisms that nodes accept: those that cannot move, and friction that does not count."""
 
 from support.robots.cut_four_bar import PIN_OF_COUPLER, PIN_OF_ROCKER, TURN, cut_four_bar
+from support.robots.driven_mechanisms import closed, driven_robot
+from support.robots.mechanisms import actuated, geared_four_bar
+from support.robots.small_robots import joint, link
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import LoopClosure, Robot
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
-from robot_dynamics_ros.control.arm.mechanism_check import friction_findings, stuck_findings
+from robot_dynamics_ros.control.arm.mechanism_check import friction_findings, stuck_findings, turn_findings
 
 
 def four_bar(kind: str, tilt: float = 0.0, text: str = '') -> DrivenRobot:
@@ -54,3 +57,18 @@ def test_a_robot_without_closures_has_neither():
     )
     driven = in_driven_joints(gripper)
     assert not [*stuck_findings(driven), *friction_findings(driven)]
+
+
+def test_a_joint_without_limits_whose_turns_count_is_a_finding():
+    """A motor without limits that drives a finger, and one that drives the crank of a four-bar; not that crank."""
+    limits = '<limit lower="-1" upper="1" effort="1" velocity="1"/><mimic joint="motor" multiplier="0.25"/>'
+    parts = [
+        link('base'), link('rotor'), link('finger'), joint('motor', 'base', 'rotor', 'continuous'),
+        joint('knuckle', 'base', 'finger', 'revolute', inside=limits),
+    ]  # fmt: skip
+    gripper = Robot.from_urdf(f'<robot name="gripper">{"".join(parts)}</robot>', mimic='couple')
+    (of_finger,) = turn_findings(in_driven_joints(gripper))
+    (of_crank,) = turn_findings(driven_robot(actuated(geared_four_bar(0.5), ('gear 0 joint',))))
+    assert [of_finger.where, of_crank.where] == ["joint 'motor'", "joint 'gear 0 joint'"]
+    assert 'joint_states has to count them' in of_finger.message
+    assert not [*turn_findings(closed('four-bar, revolute'))]
