@@ -42,7 +42,7 @@ class Payload:
     ------
     ArgumentError
         For a physically inconsistent inertia: a negative mass, an inertia without mass, or a principal moment that
-        exceeds the sum of the others by more than 1.5e-6 kg m^2, the rounding of six printed decimals.
+        exceeds the sum of the others by 1.5e-6 kg m^2 or more, the rounding of six printed decimals.
     """
 
     mass: float

@@ -125,7 +125,7 @@ def impedance_torque(
     n = out.shape[0]
     pose_error(T, T_d, local, S, e)
     if elapsed[0] > 0.0:
-        follow(K, G, K_d, rate, tank, taken, elapsed[0], e)
+        follow(K, G, K_d, rate, tank, taken, elapsed[0], farthest, e)
     for row in range(6):
         away[row] = e[row]
         limit = farthest[0] if row < 3 else farthest[1]

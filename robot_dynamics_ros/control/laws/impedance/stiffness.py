@@ -5,9 +5,10 @@ A spring with the deflection e holds e' K e / 2; one with the torque K 2 sin(t /
 
     e' dK e / 2,
 
-which comes from a tank (Ferraguti, Secchi & Fantuzzi 2013). It is filled, up to ``energy_limit``, with the energy that
-the dampers dissipate while the frame is held, and a stiffness that falls gives back what its own growth took. An empty
-tank lets no stiffness grow until the frame is nearer, or moves.
+which comes from a tank (Ferraguti, Secchi & Fantuzzi 2013). Along an axis whose springs grow no further than s it is
+dK s (e - s / 2). The tank is filled, up to ``energy_limit``, with the energy that the dampers dissipate while the frame
+is held, and a stiffness that falls gives back what its own growth took. An empty tank lets no stiffness grow until the
+frame is nearer, or moves.
 
 References
 ----------
@@ -33,33 +34,43 @@ EMPTY = 1e-3
 
 
 @kernel
-def follow(K, G, K_d, rate, tank, taken, elapsed, e):
+def spring_energy(e, farthest, w):
+    """Return the energy of a spring of stiffness 1 at the deflection e, which pulls no more than at ``farthest``.
+
+    Beyond that a rotation is charged w times the energy of a line, which is more than it holds.
+    """
+    s = min(abs(e), farthest)
+    return w * s * (abs(e) - 0.5 * s)
+
+
+@kernel
+def follow(K, G, K_d, rate, tank, taken, elapsed, farthest, e):
     """Let the diagonal of K (6, 6) follow K_d (6) for ``elapsed`` (s), by at most ``rate`` (6) in a second.
 
     ``tank`` (2; J) has the energy that K may still add at the deflection e (6), and the largest, ``taken`` (6; J) what
-    each axis took of it. G (6, 6) is K's root.
+    each axis took of it. Springs pull no more than at ``farthest`` (2; rad, m). G (6, 6) is K's root.
     """
     # w = 2 / (1 + cos(t / 2)),  |e_r| = 2 sin(t / 2)
     w = 2.0 / (1.0 + np.sqrt(max(0.0, 1.0 - 0.25 * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2]))))
-    # dK < 0 gives w e' dK e / 2 back
+    # dK < 0 gives w e' dK e / 2 back, beyond the farthest what a line gives
     up = 0.0
     for i in range(6):
+        limit = farthest[0] if i < 3 else farthest[1]
         k = min(max(K_d[i] - K[i, i], -rate[i] * elapsed), rate[i] * elapsed)
-        energy = 0.5 * (w if i < 3 else 1.0) * e[i] * e[i] * k
         if k < 0.0:
             K[i, i] += k
-            back = min(-energy, taken[i])
+            back = min(-k * spring_energy(e[i], limit, w if i < 3 and abs(e[i]) <= limit else 1.0), taken[i])
             taken[i] -= back
             tank[0] = min(tank[1], tank[0] + back)
         else:
-            up += energy
+            up += k * spring_energy(e[i], limit, w if i < 3 else 1.0)
     # dK > 0 takes it, as far as the tank reaches
     share = 1.0 if up <= tank[0] else tank[0] / up
     tank[0] = max(0.0, tank[0] - share * up)
     for i in range(6):
         k = share * min(max(K_d[i] - K[i, i], 0.0), rate[i] * elapsed)
         K[i, i] += k
-        taken[i] += 0.5 * (w if i < 3 else 1.0) * e[i] * e[i] * k
+        taken[i] += k * spring_energy(e[i], farthest[0] if i < 3 else farthest[1], w if i < 3 else 1.0)
         G[i, i] = np.sqrt(K[i, i])
 
 

@@ -6,6 +6,7 @@ from support.robots.small_robots import AUBO, one, seven_joints
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import CartesianHold, CartesianImpedance, Impedance
@@ -216,6 +217,40 @@ def test_of_a_large_rotation_it_adds_no_more_than_its_springs_hold(angle):
         law.torque(np.array([t]), np.zeros(1), np.zeros(1), out)
         torques.append(-out[0])
     assert h * np.sum(torques) == pytest.approx(0.2, rel=1e-5)
+
+
+@pytest.mark.parametrize('axis', [2, 3])
+@pytest.mark.parametrize('farthest', [np.inf, 0.1])
+def test_what_falls_far_away_gives_no_more_back_than_its_springs_lose(axis, farthest):
+    """Grown where the error is small, fallen where it is large, again and again; their work is that of the torque."""
+    largest, limit = 800.0 * np.eye(6)[axis], 0.2
+    stiffness = Stiffness(largest, energy_limit=limit, may_be_free=[True] * 6)
+    arm = one(kind='revolute' if axis == 2 else 'prismatic', axis='0 0 1' if axis == 2 else '1 0 0')
+    arm, out = arm.with_gravity((0.0, 0.0, 0.0)), np.empty(1)
+    impedance = Impedance(stiffness.K, *np.zeros((2, 1)), farthest=(farthest, farthest))
+    law = CartesianHold(arm, impedance, stiffness=stiffness)
+
+    def force(q):
+        law.torque(np.array([q]), np.zeros(1), np.zeros(1), out)
+        return -out[0]
+
+    def wanted(k, q, times):
+        stiffness.want(k * np.eye(6)[axis])
+        for _ in range(times):
+            stiffness.elapse(0.01)
+            force(q)
+
+    wanted(100.0, 0.0, 200)
+    given = 0.0
+    for _ in range(12):
+        for k, q in ((800.0, 0.05), (stiffness.K[axis, axis], 0.5)):
+            before = stiffness.K[axis, axis]
+            wanted(k if q < 0.1 else before - 2.0, q, 100)
+            places = np.linspace(0.0, q, 201)
+            per_stiffness = trapezoid([force(it) for it in places], places) / stiffness.K[axis, axis]
+            given += (stiffness.K[axis, axis] - before) * per_stiffness
+            assert given <= limit * (1.0 + 1e-3)
+    assert stiffness.K[axis, axis] < 800.0
 
 
 def test_a_reference_that_moves_gives_no_energy_and_dampers_that_brake_the_arm_do():
