@@ -23,7 +23,7 @@ PLACES = 512
 STRIDE = 4.0
 """Times as long steps as those of measured states: no time is short, and each step is checked and gets shorter."""
 WIDE = np.pi
-"""rad, m: range to either side of a joint without limits, and the largest one."""
+"""rad, m: range to either side of a joint without limits, and the largest one, of what is behind its gears."""
 
 
 def within_reach(robot: Robot | DrivenRobot) -> Robot | DrivenRobot:
@@ -49,15 +49,15 @@ class ReachablePositions:
         self._mechanism = mechanism
         self.places, self.followers, self.couplings = mechanism.places, mechanism.followers, mechanism.couplings
         self.stated, self.mechanism = mechanism.stated, mechanism.mechanism
-        self.alone, self.constant_G, self.home = mechanism.alone, mechanism.constant_G, mechanism.home
-        self.has_springs = mechanism.has_springs
+        self.alone, self.gear, self.home = mechanism.alone, mechanism.gear, mechanism.home
+        self.constant_G, self.has_springs = mechanism.constant_G, mechanism.has_springs
         self._known = [mechanism.at_home]
         self._y = mechanism.home[None]
         self._last: tuple[bytes, list[Solution]] = (b'', [])
         lower, upper = limits_of(mechanism.mechanism.model, mechanism.joint_names)[:2]
         with np.errstate(over='ignore', invalid='ignore'):
-            wide = ~(upper - lower <= 2.0 * WIDE)
-        lower[wide], upper[wide] = -WIDE, WIDE
+            wide = ~(upper - lower <= 2.0 * WIDE * self.gear)
+        lower, upper = np.where(wide, -WIDE * self.gear, lower), np.where(wide, WIDE * self.gear, upper)
         left = lower + low_discrepancy(PLACES, len(lower)) * (upper - lower)
         far = np.full(len(left), np.inf)
         while len(left):

@@ -7,6 +7,7 @@ import numpy as np
 
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.reachable_positions import within_reach
+from robot_dynamics_ros.control.joints.continuous_joints import TURN
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.summary.largest_gravity import RISE, StaticTorque, largest_gravity, range_of_positions
@@ -14,7 +15,7 @@ from robot_dynamics_ros.robot.summary.largest_gravity import RISE, StaticTorque,
 
 def largest_static_torque(robot: Robot | DrivenRobot) -> StaticTorque:
     """Return ``largest_gravity`` of ``robot``, of a mechanism where its loops close."""
-    return largest_gravity(within_reach(robot))
+    return largest_gravity(within_reach(robot), _unlimited(robot))
 
 
 def check_static_torque(bare: Robot | DrivenRobot, loaded: Robot | DrivenRobot, what: str, effort_limit=None) -> None:
@@ -39,5 +40,15 @@ def check_static_torque(bare: Robot | DrivenRobot, loaded: Robot | DrivenRobot, 
 
 
 def position_range(robot: Robot | DrivenRobot) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the lower and upper end (n each) of each joint's range, and whether the joint is revolute (n)."""
-    return range_of_positions(within_reach(robot))
+    """Return the lower and upper end (n each) of each joint's range, and whether turns change no torque (n)."""
+    return range_of_positions(within_reach(robot), _unlimited(robot))
+
+
+def _unlimited(robot: Robot | DrivenRobot) -> np.ndarray:
+    """Return how far from 0 joints are searched that have no limits, though whole turns count (n; rad, m).
+
+    In that range all joints behind their gears turn once. Slides without limits stay at 0.
+    """
+    kinds = dict(zip(robot.model.joint_names, robot.model.joint_kinds, strict=True))
+    half = 0.5 * TURN * np.array([kinds[name] == 'revolute' for name in robot.joint_names])
+    return half * robot.following.gear if isinstance(robot, DrivenRobot) else half

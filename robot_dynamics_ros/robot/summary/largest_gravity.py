@@ -48,14 +48,15 @@ class StaticTorque(NamedTuple):
     positions: np.ndarray
 
 
-def largest_gravity(robot: Weighed) -> StaticTorque:
+def largest_gravity(robot: Weighed, unlimited: np.ndarray | float = 0.0) -> StaticTorque:
     """Return the largest gravity torque of each joint of ``robot`` within the position limits.
 
-    A joint without limits covers a turn if it is revolute, and stays at 0 if it is prismatic. The search begins for
+    A joint without limits covers a turn if all torques are the same after it, else ``unlimited`` (n; rad, m) to either
+    side of 0. The search begins for
     each joint at STARTS of SAMPLES positions all over the limits, half of them those with its largest torque.
     """
     n = robot.nv
-    lower, upper, turns = range_of_positions(robot)
+    lower, upper, turns = range_of_positions(robot, unlimited)
     samples = lower + low_discrepancy(SAMPLES, n) * (upper - lower)
     found = robot.gravity_torque(samples)
     sinusoid, related = _dependence(robot, samples[:PROBES], turns)
@@ -88,17 +89,19 @@ def largest_gravity(robot: Weighed) -> StaticTorque:
     return StaticTorque(value[best, np.arange(n)], q.reshape(STARTS, n, n)[best, np.arange(n)])
 
 
-def range_of_positions(robot: Weighed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the lower and upper end (n each) of each joint's range, and whether the joint is revolute (n)."""
+def range_of_positions(
+    robot: Weighed, unlimited: np.ndarray | float = 0.0
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the ends (n each) of each joint's range, see ``largest_gravity``, and whether turns change nothing (n)."""
     n = robot.nv
     position = np.broadcast_to(np.linspace(0.3, 0.8, n), (n, n))
     after_a_turn = robot.gravity_torque(position + TURN * np.eye(n))
     scale = 1.0 + np.abs(after_a_turn).max(initial=0.0)
     turns = np.abs(after_a_turn - robot.gravity_torque(position)).max(axis=1, initial=0.0) < 1e-9 * scale
     lower, upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
-    unlimited = ~(np.isfinite(lower) & np.isfinite(upper))
-    wide = turns & (unlimited | (upper - lower >= TURN))
-    lower[unlimited], upper[unlimited] = 0.0, 0.0
+    endless = ~(np.isfinite(lower) & np.isfinite(upper))
+    wide = turns & (endless | (upper - lower >= TURN))
+    lower, upper = np.where(endless, -np.asarray(unlimited), lower), np.where(endless, unlimited, upper)
     lower[wide], upper[wide] = -np.pi, np.pi
     return lower, upper, turns
 

@@ -1,12 +1,14 @@
 """The largest gravity torque of a joint: closed forms of small arms, random positions of real ones."""
 
+from support.robots.driven_mechanisms import closed, driven_robot
 from support.robots.example_robots import example_urdfs
+from support.robots.mechanisms import actuated, geared_four_bar
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import Coupling, Payload, Robot
-from robot_dynamics_ros.control.arm.driven_robot import in_driven_joints
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
 from robot_dynamics_ros.control.arm.static_torque import check_static_torque, largest_static_torque
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot.summary.low_discrepancy import low_discrepancy
@@ -139,3 +141,17 @@ def test_a_joint_that_another_one_follows_is_searched_too(multiplier):
     found = largest_static_torque(robot)
     grid = np.linspace(-2.9, 2.7, 100_001)[:, None]
     np.testing.assert_allclose(found.torque, np.abs(robot.gravity_torque(grid)).max(0), rtol=1e-4)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('ratio', [0.25, 0.01])
+def test_what_follows_a_motor_without_limits_through_a_gear_turns_once(ratio):
+    """A linkage, and the fore arm of a tree, whose largest torques are those without a gear, times its ratio."""
+    linkage = driven_robot(actuated(geared_four_bar(ratio), ('gear 0 joint',)))
+    expected = largest_static_torque(closed('four-bar, revolute')).torque
+    np.testing.assert_allclose(largest_static_torque(linkage).torque, ratio * expected, rtol=1e-6)
+    assert linkage.following.gear == pytest.approx(1.0 / ratio)
+    light = arm(axis='1 0 0')  # the elbow turns about the fore arm
+    tree = in_driven_joints(light.with_loops([Coupling('shoulder', 'elbow', (0.0, ratio))]))
+    assert isinstance(tree, DrivenRobot) and tree.following.gear == pytest.approx(1.0 / ratio)
+    np.testing.assert_allclose(largest_static_torque(tree).torque, [ratio * G * (2.0 * 0.3 + 1.2)], rtol=1e-6)

@@ -42,6 +42,8 @@ class FollowingJoints(Protocol):
         The robot with its closed loops; None for mimic joints alone.
     alone : ndarray of bool, (m,)
         Driven joints that nothing follows.
+    gear : ndarray, (m,)
+        How many turns of each driven joint make one of all that follows it through gears, 1 or more.
     constant_G : ndarray, (n, m)
         Of G what is the same at all positions.
     has_springs : bool
@@ -54,6 +56,7 @@ class FollowingJoints(Protocol):
     followers: tuple[str, ...]
     couplings: tuple[Coupling, ...]
     alone: np.ndarray
+    gear: np.ndarray
     constant_G: np.ndarray
     has_springs: bool
     home: np.ndarray

@@ -51,6 +51,8 @@ class MimicJoints:
         Names of the others.
     alone : ndarray of bool, (m,)
         Driven joints that nothing follows.
+    gear : ndarray, (m,)
+        How many turns of each driven joint make one of all that follows it, 1 or more.
     constant_G : ndarray, (n, m)
         Multipliers.
     has_springs : bool
@@ -85,6 +87,8 @@ class MimicJoints:
         self.constant_G = np.zeros((len(self.places), robot.nv)).T
         self.constant_G[np.arange(robot.nv), self._leader] = self._slope
         self.alone = (self.constant_G != 0.0).sum(axis=0) == 1
+        slowest = np.where(self.constant_G == 0.0, np.inf, np.abs(self.constant_G)).min(axis=0)
+        self.gear = np.maximum(1.0, 1.0 / slowest)
         self.home = np.zeros(len(self.places))
         self._own = _OfThread(robot.nv)
         self._robot, self._at_rest = robot, np.zeros(robot.nv)
