@@ -158,7 +158,7 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism, frame_law: FrameL
         open_constraint: ((constraints,), (closing,)),
         slow_constraint: ((constraints,), (closing,), (closing,)),
         nearest_constraint: ((constraints,), (1,), (closing,)),
-        jumped_joint: (*((m,),) * 17, (3,), (m,), (m,), ()),
+        jumped_joint: (*((m,),) * 18, (3,), (m,), (m,), ()),
         driven_torque: ((m, nv), (nv,), (m,)),
     }
     for function, kinds in kinds_of.items():
@@ -197,7 +197,8 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism, frame_law: FrameL
         inputs='\n'.join(f'    {{{numbers(field)}}},' for field in fields),
         turn=numbers(arithmetic.turn),
         unit=numbers(arithmetic.jump_unit),
-        noise=numbers(NOISE * arithmetic.jump_unit),
+        exact=numbers(arithmetic.exact),
+        noise=numbers(NOISE * arithmetic.exact),
         unit_of_ways=numbers(arithmetic.unit),
         endless=number(ENDLESS),
         steepest=number(STEEPEST),

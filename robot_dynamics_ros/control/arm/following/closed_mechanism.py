@@ -68,7 +68,7 @@ class ClosedMechanism(LoopSolutions):
         self._unlimited = np.full(len(passive), -np.inf), np.full(len(passive), np.inf)
         self._reports = FollowerReports(passive, *of_followers, robot.nq)
         of = self.arithmetic
-        self._states = MechanismStates(self, JointJumps(of.turn, of.jump_unit, of.fastest))
+        self._states = MechanismStates(self, JointJumps(of.turn, of.exact, of.jump_unit, of.fastest))
         self.home = self.at_home.y
 
     def motion(self, y, yd=None, ydd=None) -> Motion:

@@ -16,14 +16,14 @@ from robot_dynamics_ros.jit.kinds import Vector
 from robot_dynamics_ros.kernels.choices import select
 
 NOISE = 0.01
-"""Largest error of a measured position, in the units of joints."""
+"""Largest error of a measured position, in the units of encoders."""
 ACCELERATION = 25.0
 """Acceleration of fast arms, in the units of joints per s^2. The interval of velocities has room for more."""
 SMALL = 0.05
-"""Distance from where a motion leads, in the units of joints, that the next state may confirm, and that may be left
-after a jump back: less than 5 degrees."""
+"""Distance from where a motion leads, in the units of encoders, that the next state may confirm, and that may be left
+after a jump back: less than 5 degrees. In the units of joints: of a motion that positions which repeat do not show."""
 WIDE = 0.085
-"""Half of an interval, in the units of joints, above which a jump by 5 degrees in lost states may not be seen."""
+"""Half of an interval, in the units of encoders, above which a jump by 5 degrees in lost states may not be seen."""
 LOST = 2.5
 """Periods without a state after which states were lost."""
 RESTS = 0.03
@@ -52,13 +52,13 @@ def turns_of(ahead, turn):
 
 
 @kernel
-def judge(k, unit, velocity, held, offset, shift, spread, doubt, unread, step, time, off, half, fits, is_sure):
+def judge(k, exact, unit, velocity, held, offset, shift, spread, doubt, unread, step, time, off, half, fits, is_sure):
     """Write whether joint k is in doubt after a ``step`` in ``time`` s, and return whether it tells of the velocity.
 
     The step is ``off`` from where the joint would be, of an interval of which the farther end is ``half`` from there;
     it ``fits`` in it, and ``is_sure`` if nothing has to confirm it. The arrays are those of ``jumped_joint``.
     """
-    small, wide, left, learns = SMALL * unit[k], WIDE * unit[k], offset[k] + off, is_sure
+    small, wide, left, learns = SMALL * exact[k], WIDE * exact[k], offset[k] + off, is_sure
     if doubt[k] < 0.0:
         # either of the first two states may be wrong, but no position that was repeated
         may_be = fits | (unread[k] == 0.0) | (abs(off) <= small)
@@ -102,7 +102,7 @@ def judge(k, unit, velocity, held, offset, shift, spread, doubt, unread, step, t
 
 @compiled(given='y elapsed')
 def jumped_joint(
-    turn: Vector, unit: Vector, fastest: Vector,
+    turn: Vector, exact: Vector, unit: Vector, fastest: Vector,
     seen: Vector, below: Vector, above: Vector, slowest: Vector, quickest: Vector, velocity: Vector,
     offset: Vector, shift: Vector, spread: Vector, doubt: Vector, rest: Vector, unread: Vector, stale: Vector,
     held: Vector, period: Vector, strayed: Vector,
@@ -119,7 +119,9 @@ def jumped_joint(
     (m, s); the velocities before the last state that was not in doubt, ``held`` (m, per s); the ``period`` (3, s) of
     states, by how much they came in bursts, and how irregularly; how far the joints can have ``strayed`` (m; rad, m)
     from the straight line between both states.
-    ``fastest`` (m) are the velocities of the joints; the ``unit`` of those in no loop is so large that none jumps.
+    ``fastest`` (m) are the velocities of the joints. Errors of positions are in units of the encoders, ``exact`` (m),
+    motions in the ``unit`` (m) of what joints drive through gears. Both of joints in no loop are so large that none
+    jumps.
     """
     found = -1
     # stamps that repeat, or come in bursts, say nothing of the time, and the pause after a burst is shorter
@@ -141,7 +143,7 @@ def jumped_joint(
         # since the position before, if states in between have repeated that
         time = max(since + unread[k], SHORTEST)
         in_time = min(stale[k], since) + JITTER * period[2]
-        noise = NOISE * unit[k] + min(abs(velocity[k]) * in_time, SLACK * unit[k])
+        noise = NOISE * exact[k] + min(abs(velocity[k]) * in_time, SLACK * unit[k])
         most, fast = ACCELERATION * unit[k] * time, 2.0 * fastest[k]
         # p + v T - A T^2 / 2 ... p + v T + A T^2 / 2, and no faster than at the velocity limit
         slow, quick = max(slowest[k] - most, -fast), min(quickest[k] + most, fast)
@@ -155,13 +157,14 @@ def jumped_joint(
         off, half = step - ahead, max(upper - ahead, ahead - lower) + noise
         fits = (step >= lower - noise) & (step <= upper + noise)
         is_late = are_lost | (unread[k] > 1.5 * stale[k]) & (not is_first)
-        is_sure = fits & (not (is_late & (half > WIDE * unit[k]))) & (abs(off) <= 2.0 * noise + most * time)
+        is_sure = fits & (not (is_late & (half > WIDE * exact[k]))) & (abs(off) <= 2.0 * noise + most * time)
         # nor that of a joint which cannot have stopped, v > A T, or would have to at a speed that matters
         is_known = (doubt[k] == 0.0) | (spread[k] == 0.0)
         may_stand = repeats & is_known & (time <= STANDS)
         speed = abs(velocity[k])
         moves = (speed > most) | (speed * STANDS > SMALL * unit[k])
-        is_far = (not fits) | ((speed - 0.5 * most) * early > 2.0 * noise) | (speed * early > SMALL * unit[k])
+        gone = max(2.0 * noise, 2.0 * NOISE * unit[k])
+        is_far = (not fits) | ((speed - 0.5 * most) * early > gone) | (speed * early > SMALL * unit[k])
         is_frozen = may_stand & (is_far | (doubt[k] == 1.0))
         if is_old or is_frozen or (may_stand and moves):
             unread[k] += elapsed
@@ -170,7 +173,22 @@ def jumped_joint(
         else:
             shift[k] *= max(1.0 - time, 0.0)
             learns = judge(
-                k, unit, velocity, held, offset, shift, spread, doubt, unread, step, time, off, half, fits, is_sure
+                k,
+                exact,
+                unit,
+                velocity,
+                held,
+                offset,
+                shift,
+                spread,
+                doubt,
+                unread,
+                step,
+                time,
+                off,
+                half,
+                fits,
+                is_sure,
             )
             held[k] = select(doubt[k] == 0.0, velocity[k], held[k])
             low, high = -noise, noise
@@ -182,7 +200,7 @@ def jumped_joint(
                 velocity[k] += min(max(step / time - velocity[k], -most), most)
             elif repeats and (is_known or doubt[k] == 0.0):
                 # it has stopped, or stood since states were lost
-                slower = select(spread[k] > WIDE * unit[k], fast, most)
+                slower = select(spread[k] > WIDE * exact[k], fast, most)
                 velocity[k] -= min(max(velocity[k], -slower), slower)
             velocity[k] = min(max(velocity[k], slow), quick)
             below[k], above[k], slowest[k], quickest[k] = low, high, slow, quick
@@ -208,8 +226,8 @@ class JointJumps:
 
     Parameters
     ----------
-    turn, unit, fastest : ndarray, (m,)
-        Turns of continuous joints (rad), else 0; units of distances (rad, m); velocities (rad/s, m/s).
+    turn, exact, unit, fastest : ndarray, (m,)
+        Turns of continuous joints (rad), else 0; units of errors and of distances (rad, m); velocities (rad/s, m/s).
 
     Attributes
     ----------
@@ -223,14 +241,14 @@ class JointJumps:
         Largest error of measured positions, rad or m.
     """
 
-    def __init__(self, turn: np.ndarray, unit: np.ndarray, fastest: np.ndarray):
+    def __init__(self, turn: np.ndarray, exact: np.ndarray, unit: np.ndarray, fastest: np.ndarray):
         self._states, self._period, self._strayed = np.zeros((14, len(turn))), np.zeros(3), np.zeros(len(turn))
         self._seen, self._below, self._above, self._slowest, self._quickest = self._states[:5]
         _, self._offset, _, _, self._doubt, _, self._unread, *_ = self._states[5:]
-        self.noise, self._fastest = NOISE * unit, 2.0 * fastest
+        self.noise, self._fastest = NOISE * exact, 2.0 * fastest
         self.stamp, self.elapsed, self.begun, self._arrival = -1, 0.0, False, np.nan
         states = *self._states, self._period, self._strayed
-        self._jumped_joint = bound(jumped_joint, turn, unit, fastest, *states, then=(self._seen, 0.0))
+        self._jumped_joint = bound(jumped_joint, turn, exact, unit, fastest, *states, then=(self._seen, 0.0))
 
     @property
     def expected(self) -> np.ndarray:

@@ -60,7 +60,10 @@ class Arithmetic(NamedTuple):
 
     turn: np.ndarray  # (m,) rad          of actuated joints after which all is the same, else 0
     unit: np.ndarray  # (m,) rad, m       in which distances of actuated joints are compared
-    jump_unit: np.ndarray  # (m,) rad, m  of jumps: endless for joints in no loop
+    exact: (
+        np.ndarray
+    )  # (m,) rad, m      in which errors of positions are, as of encoders; endless for joints in no loop
+    jump_unit: np.ndarray  # (m,) rad, m  of jumps, likewise
     longest: np.ndarray  # (m,) rad, m    steps of a way
     fastest: np.ndarray  # (m,) rad/s, m/s
     units: np.ndarray  # (constraints,)   of residuals
@@ -139,6 +142,7 @@ class LoopSolutions:
         self.arithmetic = Arithmetic(
             turn=np.where(turned, TURN, 0.0),
             unit=unit,
+            exact=np.where(in_loop, of_one, ANY),
             jump_unit=np.where(in_loop, unit, ANY),
             longest=np.where(in_loop, LONGEST * unit, ANY),
             fastest=np.where(np.isfinite(limits) & (limits > 0.0), limits, FASTEST * unit / of_one),

@@ -1,5 +1,6 @@
 """Actuated joints of mechanisms: which of their turns count, and how far they move it."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 from support.robots.driven_mechanisms import closed, driven_robot, followed, seen
@@ -49,15 +50,40 @@ def test_a_motor_is_where_its_turns_say(ratios):
 
 @pytest.mark.parametrize('ratios', [(0.25,), (-0.5, 0.5), (0.01,)])
 def test_a_motor_before_a_gear_may_move_as_fast_as_what_it_drives(ratios):
-    """The crank at 2 rad/s with 20 rad/s^2, and refused where it jumps by 5 degrees."""
+    """The crank at 2 rad/s with 20 rad/s^2, from rest; refused where the motor jumps by 5 degrees, or a turn."""
     robot, ratio = geared(ratios), np.prod(ratios)
     y, rate = robot.following.home.copy(), 0.0
     for k in range(400):
-        rate = min(rate + 0.02 * 20.0, 2.0) if k < 200 else max(rate - 0.02 * 20.0, -2.0)
+        goal = 0.0 if k < 10 else 2.0 if k < 200 else -2.0
+        rate += np.clip(goal - rate, -0.4, 0.4)
         y = y + 0.02 * rate / ratio
         followed(robot, y, 0.02 * k)
+    for _ in range(10):
+        k, rate = k + 1, min(rate + 0.4, 0.0)
+        y = y + 0.02 * rate / ratio
+        followed(robot, y, 0.02 * k)
+    for _ in range(100):
+        k += 1
+        followed(robot, y, 0.02 * k)
+    jump = 2.0 * np.pi if abs(ratio) < 0.1 else np.radians(5.0)
     with pytest.raises(LoopError, match='has jumped'):
-        seen(robot, y + np.radians(5.0) / ratio, 8.0)
+        seen(robot, y + jump, 0.02 * (k + 1))
+
+
+@pytest.mark.parametrize('ratio', [0.25, 0.01, 0.002])
+@pytest.mark.parametrize('speed', [0.5, 5.0])
+def test_a_motor_that_is_reported_modulo_a_turn_gets_no_torque_beyond_it(ratio, speed):
+    """Against the page: its turns count. It stood for a moment, and turns at ``speed`` (rad/s)."""
+    robot = geared((ratio,))
+    home = float(robot.following.home[0])
+    begin, accepted = np.floor(home / (2.0 * np.pi)) * 2.0 * np.pi, 0
+    for k in range(round((100.0 / speed + 1.0) * 125.0)):
+        true = home + speed * max(0.0, 0.008 * k - 0.5)
+        with suppress(LoopError):
+            seen(robot, [begin + (true - begin) % (2.0 * np.pi)], 0.008 * k)
+            assert abs(robot.following.measured.y[0] - true) < 1e-6
+            accepted += 1
+    assert accepted > 62
 
 
 @pytest.mark.parametrize(
