@@ -40,7 +40,6 @@ public:
   std::string text_of(const LoopFault & fault) const;
   /// The argument of the library's functions.
   void * memory() noexcept {return memory_.empty() ? nullptr : memory_.data();}
-  bool exist() const noexcept {return mechanism_ != nullptr;}
   /// Positions (n) at which the loops are closed at first, zeros without loops.
   const double * home() const noexcept {return home_.data();}
 
