@@ -212,36 +212,6 @@ void law_updates(
   }
 }
 
-/// Counts calls of inverse dynamics in a check of the gains of n joints, whose inertias depend on their positions.
-std::uint64_t gain_check_calls(int n)
-{
-  static std::uint64_t calls;
-  static std::size_t joints;
-  joints = static_cast<std::size_t>(n);
-  calls = 0;
-  const std::vector<double> friction(ROBOT_DYNAMICS_FRICTION_ROWS * joints, 0.0), inputs(ROBOT_DYNAMICS_INPUTS, 0.0);
-  const std::vector<const char *> names(joints, "joint");
-  robot_dynamics_library library{};
-  library.velocities = static_cast<std::uint32_t>(n);
-  library.joint_names = names.data();
-  library.friction = friction.data();
-  library.default_inputs = inputs.data();
-  library.inverse_dynamics =
-    [](const double * q, const double *, const double * qdd, const double *, void *, double * tau) {
-      double bend = 0.0;
-      for (std::size_t i = 0; i < joints; ++i) {
-        bend += std::cos(q[i]);
-      }
-      for (std::size_t i = 0; i < joints; ++i) {
-        tau[i] = qdd[i] * (2.0 + bend / static_cast<double>(joints));
-      }
-      ++calls;
-      return true;
-    };
-  require_stable(library, std::vector<double>(joints, 0.0), std::vector<double>(joints, 1.0), 0.001, 0.0);
-  return calls;
-}
-
 void * terms_new(
   const char * path, const char * preset, const char * gravity_owner, const char * compensation,
   char * message, std::size_t size)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.control.arm.driven_code import driven_library
+from robot_dynamics_ros.control.laws.gain_limits import SamplingLimit
 from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation
 from robot_dynamics_ros.errors import DynamicsError, LoopError
 
@@ -272,3 +273,13 @@ def test_gains_are_judged_with_the_mass_of_all_links():
     with pytest.raises(ValueError, match=r'damping: joint .* sampled control is unstable'):
         law_of('palletizer', damping=1e6, update_rate=500.0)
     assert law_of('palletizer', damping=10.0, stiffness=10.0, rehearses=True).n == 4
+
+
+@pytest.mark.parametrize('name', ['four-bar with a spring', 'palletizer', FINGERS])
+def test_gains_are_refused_where_nodes_refuse_them(name):
+    """A spring holds no torque back from a motor's inertia."""
+    n = arm(name).nv
+    limit = SamplingLimit(arm(name), np.ones(n), np.full(n, 5.0)).period
+    law_of(name, damping=5.0, stiffness=1.0, update_rate=1.02 / limit)
+    with pytest.raises(ValueError, match='largest eigenvalue'):
+        law_of(name, damping=5.0, stiffness=1.0, update_rate=0.98 / limit)

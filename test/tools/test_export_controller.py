@@ -259,7 +259,7 @@ def test_the_package_of_a_compliant_arm(command, tmp_path, capsys):
     renamed = (folder / 'CMakeLists.txt').read_text()
     header = (folder / 'dynamics' / 'aubo_i5_dynamics.h').read_text()
     functions = re.findall(r'^bool (\w+)\(', header, re.MULTILINE)
-    assert len(functions) == 5 and all(f'        {it}={it}_fma' in renamed for it in functions)
+    assert len(functions) == 6 and all(f'        {it}={it}_fma' in renamed for it in functions)
 
 
 @pytest.mark.compiled

@@ -17,6 +17,7 @@ import rclpy
 import yaml
 
 from robot_dynamics_ros import Robot
+from robot_dynamics_ros.algorithms.position_search import search_size
 from robot_dynamics_ros.control.laws import gain_limits
 from robot_dynamics_ros.control.laws.gain_limits import propose_gains as proposal
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import Impedance
@@ -170,7 +171,7 @@ def test_gains_are_those_of_the_driven_joints_of_the_node(
     command, tmp_path, monkeypatch, description, locked, joint_names
 ):
     monkeypatch.setattr(gain_limits, 'SAMPLES', 64)
-    monkeypatch.setattr(gain_limits, 'MOST_EVALUATIONS', 256)
+    monkeypatch.setattr(gain_limits, 'search_size', lambda joints: search_size(joints, 1.0 / 64.0))
     tmp_path.joinpath('arm_with_gripper.urdf').write_text(arm_with_gripper(), encoding='utf-8')
     path = str(tmp_path / description)
     entries = [f'{joint}:{position}' for joint, position in locked.items()]

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Changes with the layout of the structures below. */
-#define ROBOT_DYNAMICS_LIBRARY_VERSION 9u
+#define ROBOT_DYNAMICS_LIBRARY_VERSION 10u
 
 /* Entries of the run-time inputs: gravity in the base frame (3, m/s^2); ten inertial parameters of the last link with
  * its payload: m (kg), m c (3, kg m) and J about the origin of the link's frame (xx, xy, xz, yy, yz, zz; kg m^2); wrench
@@ -132,6 +132,9 @@ typedef struct robot_dynamics_library {
   const bool * continuous;             /* joints: whether positions count modulo a turn */
   const double * effort_limits;        /* n, N m (prismatic joints: N); 0: unknown */
   const double * velocity_limits;      /* n, rad/s (m/s); 0: unknown */
+  const double * search_range;         /* 2 x n: the positions over which gains are judged, rad (m) */
+  uint32_t samples, starts;            /* of this search, see next_positions */
+  uint32_t most_values;                /* that it compares beside those of the samples */
   const double * friction;             /* ROBOT_DYNAMICS_FRICTION_ROWS x n */
   const double * default_inputs;       /* ROBOT_DYNAMICS_INPUTS: of the robot when it was exported, without payload */
   const robot_dynamics_frame * frame;  /* frames: the last link first, under its own name */
@@ -140,6 +143,7 @@ typedef struct robot_dynamics_library {
   bool (*gravity_torque)(const double * q, const double * inputs, void * memory, double * tau);
   bool (*inverse_dynamics)(
     const double * q, const double * qd, const double * qdd, const double * inputs, void * memory, double * tau);
+  bool (*mass_matrix)(const double * q, void * memory, double * M); /* n x n, without payload */
   /* Laws and guards over joint vectors (n), which write arrays of the caller's in place; kernels/ of robot_dynamics_ros has
    * them under the same names. friction is ROBOT_DYNAMICS_FRICTION_ROWS x n; progress (2, s) of a change is the time that has
    * passed, below 0 before its first torque, and the whole time; elapsed (s) is the time since the last torque; limited (n) is 0, or 1 for what was beyond the effort limit, 2 beyond the rate limit, 4 not finite; the largest of them is returned. */
@@ -164,6 +168,23 @@ typedef struct robot_dynamics_library {
   void (*write_moved_row)(
     const double * row, const double * rotation, const double * origin, double * P, double * moved_row);
   bool (*is_inertia)(const double * body, double rounding);
+  /* Limits of gains (algorithms/ of robot_dynamics_ros). write_largest_eigenvalue writes that of M^-1 D in 1/s, for damping
+   * (n), the diagonal of D, and M (n x n), where it is above the value (1) of before; below 0: M is singular. none (n) is
+   * zero; L (n x n) and x (n) are scratch. counted_period (s) is as which a period counts whose torques act late by delay,
+   * delayed_period (s) the longest one with a delay, from that without. */
+  void (*write_largest_eigenvalue)(
+    const double * damping, const double * none, double * L, const double * M, double * value);
+  double (*most_damped_joint)(const double * damping, const double * none, double * L, double * x, const double * M);
+  double (*counted_period)(double period, double delay);
+  double (*delayed_period)(double period, double delay);
+  /* A search for the positions with the largest values: writes those whose values are wanted next (rows x n), and returns
+   * rows. values (rows) are those of the last positions, and become bounds, below which they need not be computed; rows is
+   * what the last call has returned, 0 at first. At the end it returns 0, and the largest values are found (starts) at the
+   * positions starts (starts x n). step (starts) and left (1) last from call to call. There is room for the larger one of
+   * samples and 2 n starts rows. */
+  double (*next_positions)(
+    int samples, int most_values, const double * lower, const double * upper, double * positions, double * values,
+    double * starts, double * found, double * step, double * left, int rows);
   const robot_dynamics_frame_law * frame_law; /* a null pointer: exported without one */
   const robot_dynamics_mechanism * mechanism; /* a null pointer: without closed loops */
 } robot_dynamics_library;

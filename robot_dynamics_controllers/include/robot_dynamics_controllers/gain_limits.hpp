@@ -10,9 +10,6 @@
 namespace robot_dynamics_controllers
 {
 
-/// The period without delay as which a `period` counts whose torques act `delay` late, s.
-double counted_period(double period, double delay);
-
 /// A number in words of an error.
 std::string four_digits(double number);
 
@@ -22,9 +19,8 @@ std::string four_digits(double number);
 ///
 ///     the largest eigenvalue of T M(q)^-1 Kd < 2     and     T Kp_i / 2 < Kd_i + viscous friction for each joint i.
 ///
-/// A library has no position limits: the configuration with the largest eigenvalue is searched from the worst ones of
-/// samples, with each position between -pi and pi at first. It takes a few seconds at most, whatever the number of joints
-/// is; of robots with more than 24, fewer configurations are compared.
+/// The configuration with the largest eigenvalue is searched by the functions of the library, as in the nodes. It takes a
+/// few seconds at most, whatever the number of joints is.
 void require_stable(
   const robot_dynamics_library & library, const std::vector<double> & stiffness,
   const std::vector<double> & damping, double period, double delay);

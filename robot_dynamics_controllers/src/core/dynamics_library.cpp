@@ -15,6 +15,7 @@ namespace
 
 constexpr std::uint32_t MOST_JOINTS = 1000;
 constexpr std::uint32_t MOST_FRAMES = 100000;
+constexpr std::uint32_t MOST_SAMPLES = 100000;
 
 std::string line(const std::string & culprit, const std::string & expected, const std::string & actual)
 {
@@ -174,6 +175,10 @@ void check(const robot_dynamics_library * given)
   }
   require_numbers("effort_limits", library.effort_limits, library.velocities, Range::not_negative);
   require_numbers("velocity_limits", library.velocity_limits, library.velocities, Range::not_negative);
+  require_numbers("search_range", library.search_range, std::size_t{2} * library.velocities, Range::any);
+  require_count("samples", library.samples, MOST_SAMPLES);
+  require_count("starts", library.starts, library.samples);
+  require_count("most_values", library.most_values, 100 * MOST_SAMPLES);
   require_numbers("default_inputs", library.default_inputs, ROBOT_DYNAMICS_INPUTS, Range::any);
   check_friction(library);
   check_frames(library);
@@ -188,7 +193,11 @@ void check(const robot_dynamics_library * given)
       {"ramp_to_zero", library.ramp_to_zero != nullptr}, {"limit_effort", library.limit_effort != nullptr},
       {"limit_rate", library.limit_rate != nullptr}, {"write_row", library.write_row != nullptr},
       {"write_body", library.write_body != nullptr}, {"write_moved_row", library.write_moved_row != nullptr},
-      {"is_inertia", library.is_inertia != nullptr}})
+      {"is_inertia", library.is_inertia != nullptr}, {"mass_matrix", library.mass_matrix != nullptr},
+      {"write_largest_eigenvalue", library.write_largest_eigenvalue != nullptr},
+      {"most_damped_joint", library.most_damped_joint != nullptr},
+      {"counted_period", library.counted_period != nullptr}, {"delayed_period", library.delayed_period != nullptr},
+      {"next_positions", library.next_positions != nullptr}})
   {
     require(exists, name, "a function", "nothing");
   }

@@ -23,11 +23,10 @@ const robot_dynamics_frame_law & checked(
             "control_law: the library has " + std::string(law == nullptr ? "no " : law->name) +
             (law == nullptr ? "" : ", not ") + name + "; export it with --impedance, a parameter file of its gains");
   }
-  const double period = counted_period(update_period, delay);
-  if (!(period < law->longest_period)) {
+  if (!(update_period < library.delayed_period(law->longest_period, delay))) {
     throw std::invalid_argument(
             "control_law: the gains of the library are stable above " + four_digits(1.0 / law->longest_period) +
-            " Hz, and update_rate with torque_delay counts as " + four_digits(1.0 / period) +
+            " Hz, and update_rate with torque_delay counts as " + four_digits(1.0 / library.counted_period(update_period, delay)) +
             " Hz; raise update_rate, or export the library with less");
   }
   if (law->counts_friction && !terms.friction) {

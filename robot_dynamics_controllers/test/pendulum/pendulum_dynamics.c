@@ -172,6 +172,18 @@ bool pendulum_inverse_dynamics(
     return t35 == 0.0;
 }
 
+/* 0 multiplications, 0 additions, 0 divisions, 0 sincos; 0 products and sums are fused. */
+bool pendulum_mass_matrix(
+    const double q[1], const pendulum_inputs *inputs, double result[1])
+{
+    const double q_0 = q[0];
+    const double runtime_inputs_10 = inputs->last_link_inertia[7];
+    const double t2 = fma(q_0, 1.6349923815708425e+296, runtime_inputs_10);
+    const double t3 = t2 * 0.0;
+    result[0] = runtime_inputs_10;
+    return t3 == 0.0;
+}
+
 /* 0 multiplications, 0 additions, 0 divisions, 1 sincos; 0 products and sums are fused. */
 bool pendulum_link_pose_bob(
     const double q[1], const pendulum_inputs *inputs, double result[16])

@@ -72,6 +72,14 @@ bool pendulum_gravity_torque(
 bool pendulum_inverse_dynamics(
     const double q[1], const double qd[1], const double qdd[1], const pendulum_inputs *inputs, double result[1]);
 
+/* Joint-space mass matrix M(q), rotor inertia included. Featherstone & Orin 2000, eq. 9, 10.
+ *
+ * q: Joint positions in rad (prismatic: m).
+ * result (nv x nv): kg m^2 (prismatic: kg).
+ */
+bool pendulum_mass_matrix(
+    const double q[1], const pendulum_inputs *inputs, double result[1]);
+
 /* Pose T of a link's frame in the base frame: x_base = T x_link. Frame: bob; reference frame: world.
  *
  * q: Joint positions in rad (prismatic: m).

@@ -32,6 +32,7 @@ static const bool continuous[1] = {true};
 
 static const double effort_limits[1] = {100.0};
 static const double velocity_limits[1] = {10.0};
+static const double search_range[2 * 1] = {-3.141592653589793, 3.141592653589793};
 
 static const double friction[ROBOT_DYNAMICS_FRICTION_ROWS * 1] = {
     0.0,
@@ -70,6 +71,14 @@ static bool inverse_dynamics(
     memcpy(&own, inputs, sizeof own);
     (void)memory;
     return pendulum_inverse_dynamics(q, qd, qdd, &own, tau);
+}
+
+static bool mass_matrix(const double *q, void *memory, double *M)
+{
+    pendulum_inputs own;
+    memcpy(&own, default_inputs, sizeof own);
+    (void)memory;
+    return pendulum_mass_matrix(q, &own, M);
 }
 
 static double smaller(double a, double b)
@@ -468,6 +477,307 @@ static bool is_inertia(
     }
     f = (-body[9]) + (body[8] * y);
     return (((half - body[6]) + (body[8] * z)) - (f * (f / e))) > 0.0;
+}
+
+/* sampling_limit.is_definite */
+static bool is_definite(
+    double a, const double M[1], const double D[1], double L[1])
+{
+    double rest = 0;
+    for (int i = 0; i < 1; ++i) {
+        for (int j = 0; j < i + 1; ++j) {
+            rest = fma(a, M[1 * (i) + j], -((i == j) ? D[i] : 0.0));
+            for (int k = 0; k < j; ++k) {
+                rest = fma(-L[1 * (i) + k], L[1 * (j) + k], rest);
+            }
+            if (i == j) {
+                if (!(rest > 0.0)) {
+                    return false;
+                }
+                L[1 * (i) + i] = sqrt(rest);
+            } else {
+                L[1 * (i) + j] = rest / L[1 * (j) + j];
+            }
+        }
+    }
+    return true;
+}
+
+/* sampling_limit.write_largest_eigenvalue */
+static void write_largest_eigenvalue(
+    const double damping[1], const double none[1], double L[1], const double M[1], double value[1])
+{
+    double below = 0;
+    double above = 0;
+    double middle = 0;
+    if (!(is_definite(1.0, M, none, L))) {
+        value[0] = -1.0;
+        return;
+    }
+    below = 0.0;
+    for (int i = 0; i < 1; ++i) {
+        below = larger(below, damping[i] / M[1 * (i) + i]);
+    }
+    if ((below == 0.0) || (is_definite(value[0], M, damping, L))) {
+        return;
+    }
+    above = 2.0 * below;
+    for (int _ = 0; _ < 40 * 40; ++_) {
+        if ((above > 1e+200) || (is_definite(above, M, damping, L))) {
+            break;
+        }
+        {
+            const double v0 = above;
+            const double v1 = 2.0 * above;
+            below = v0;
+            above = v1;
+        }
+    }
+    for (int _ = 0; _ < 40; ++_) {
+        middle = 0.5 * (below + above);
+        if (is_definite(middle, M, damping, L)) {
+            above = middle;
+        } else {
+            below = middle;
+        }
+    }
+    value[0] = above;
+}
+
+/* sampling_limit.most_damped_joint */
+static double most_damped_joint(
+    const double damping[1], const double none[1], double L[1], double x[1], const double M[1])
+{
+    int joint = 0;
+    double largest = 0;
+    bool are_factors = false;
+    int n = 0;
+    double square = 0;
+    {
+        const int v0 = 0;
+        const double v1 = -1.0;
+        const bool v2 = is_definite(1.0, M, none, L);
+        joint = v0;
+        largest = v1;
+        are_factors = v2;
+    }
+    n = 1;
+    for (int k = 0; k < n; ++k) {
+        square = 0.0;
+        for (int i = k; i < n; ++i) {
+            x[i] = (i == k) ? 1.0 : 0.0;
+            for (int j = k; j < i; ++j) {
+                x[i] = fma(-L[1 * (i) + j], x[j], x[i]);
+            }
+            x[i] = x[i] / L[1 * (i) + i];
+            square = fma(x[i], x[i], square);
+        }
+        if ((are_factors) && ((damping[k] * square) > largest)) {
+            {
+                const int v0 = k;
+                const double v1 = damping[k] * square;
+                joint = v0;
+                largest = v1;
+            }
+        }
+    }
+    return joint;
+}
+
+/* sampling_limit.counted_period */
+static double counted_period(
+    double period, double delay)
+{
+    return (delay > 0.0) ? (1.4142135623730951 * (period + (2.0 * delay))) : period;
+}
+
+/* sampling_limit.delayed_period */
+static double delayed_period(
+    double period, double delay)
+{
+    return (delay > 0.0) ? larger(0.0, (period / 1.4142135623730951) - (2.0 * delay)) : period;
+}
+
+/* position_search.power_of */
+static double power_of(
+    double x, int exponent)
+{
+    double power = 0;
+    power = 1.0;
+    for (int _ = 0; _ < exponent; ++_) {
+        power = power * x;
+    }
+    return power;
+}
+
+/* position_search.write_points */
+static void write_points(
+    double points[2048])
+{
+    int n = 0;
+    double x = 0;
+    double above = 0;
+    double middle = 0;
+    double step = 0;
+    double place = 0;
+    n = 1;
+    {
+        const double v0 = 1.0;
+        const double v1 = 2.0;
+        x = v0;
+        above = v1;
+    }
+    for (int _ = 0; _ < 60; ++_) {
+        middle = 0.5 * (x + above);
+        if (power_of(middle, n + 1) > (middle + 1.0)) {
+            above = middle;
+        } else {
+            x = middle;
+        }
+    }
+    step = 1.0;
+    for (int j = 0; j < n; ++j) {
+        step = step / x;
+        place = 0.5;
+        for (int k = 0; k < 2048; ++k) {
+            place = place + step;
+            if (place >= 1.0) {
+                place = place - 1.0;
+            }
+            points[1 * (k) + j] = place;
+        }
+    }
+}
+
+/* position_search.write_samples */
+static void write_samples(
+    const double lower[1], const double upper[1], double positions[2048])
+{
+    write_points(positions);
+    for (int k = 0; k < 2048; ++k) {
+        for (int j = 0; j < 1; ++j) {
+            positions[1 * (k) + j] = fma(positions[1 * (k) + j], upper[j] - lower[j], lower[j]);
+        }
+    }
+}
+
+/* position_search.choose_starts */
+static void choose_starts(
+    int rows, const double positions[2048], double values[2048], double starts[32], double found[32], double step[32])
+{
+    int best = 0;
+    for (int s = 0; s < 32; ++s) {
+        best = 0;
+        for (int k = 0; k < rows; ++k) {
+            if (values[k] > values[best]) {
+                best = k;
+            }
+        }
+        {
+            const double v0 = values[best];
+            const double v1 = 0.125;
+            found[s] = v0;
+            step[s] = v1;
+        }
+        for (int j = 0; j < 1; ++j) {
+            starts[1 * (s) + j] = positions[1 * (best) + j];
+        }
+        values[best] = -1.0;
+    }
+}
+
+/* position_search.climb */
+static void climb(
+    const double positions[2048], const double values[2048], double starts[32], double found[32], double step[32])
+{
+    int around = 0;
+    int first = 0;
+    int best = 0;
+    around = 2 * 1;
+    for (int s = 0; s < 32; ++s) {
+        first = around * s;
+        best = first;
+        for (int k = first; k < first + around; ++k) {
+            if (values[k] > values[best]) {
+                best = k;
+            }
+        }
+        if (values[best] > (1.000001 * found[s])) {
+            found[s] = values[best];
+            for (int j = 0; j < 1; ++j) {
+                starts[1 * (s) + j] = positions[1 * (best) + j];
+            }
+        } else {
+            step[s] = 0.5 * step[s];
+        }
+    }
+}
+
+/* position_search.write_polls */
+static void write_polls(
+    const double lower[1], const double upper[1], const double starts[32], const double found[32], const double step[32], double positions[2048], double values[2048])
+{
+    int n = 0;
+    int k = 0;
+    double length = 0;
+    double there = 0;
+    {
+        const int v0 = 1;
+        const int v1 = 0;
+        n = v0;
+        k = v1;
+    }
+    for (int s = 0; s < 32; ++s) {
+        for (int side = 0; side < 2; ++side) {
+            for (int moved = 0; moved < n; ++moved) {
+                values[k] = 1.000001 * found[s];
+                for (int j = 0; j < n; ++j) {
+                    positions[1 * (k) + j] = starts[1 * (s) + j];
+                }
+                length = step[s] * (upper[moved] - lower[moved]);
+                there = starts[1 * (s) + moved] + ((side == 0) ? length : (-length));
+                positions[1 * (k) + moved] = smaller(larger(there, lower[moved]), upper[moved]);
+                k = k + 1;
+            }
+        }
+    }
+}
+
+/* position_search.next_positions */
+static double next_positions(
+    int samples, int most_values, const double lower[1], const double upper[1], double positions[2048], double values[2048], double starts[32], double found[32], double step[32], double left[1], int rows)
+{
+    double largest = 0;
+    int polls = 0;
+    if (rows == 0) {
+        write_samples(lower, upper, positions);
+        for (int k = 0; k < samples; ++k) {
+            values[k] = 0.0;
+        }
+        {
+            const double v0 = 0.0;
+            const int v1 = most_values;
+            step[0] = v0;
+            left[0] = v1;
+        }
+        return samples;
+    }
+    if (step[0] == 0.0) {
+        choose_starts(rows, positions, values, starts, found, step);
+    } else {
+        climb(positions, values, starts, found, step);
+    }
+    largest = 0.0;
+    for (int s = 0; s < 32; ++s) {
+        largest = larger(largest, step[s]);
+    }
+    polls = (2 * 1) * 32;
+    if ((largest < 0.0009765625) || (left[0] < polls)) {
+        return 0;
+    }
+    left[0] = left[0] - polls;
+    write_polls(lower, upper, starts, found, step, positions, values);
+    return polls;
 }
 
 /* commanded_wrench.elapse_wrench */
@@ -1454,11 +1764,16 @@ const robot_dynamics_library *robot_dynamics_exported_library(void)
         .continuous = continuous,
         .effort_limits = effort_limits,
         .velocity_limits = velocity_limits,
+        .search_range = search_range,
+        .samples = 2048,
+        .starts = 32,
+        .most_values = 16384,
         .friction = friction,
         .default_inputs = default_inputs,
         .frame = frames,
         .gravity_torque = gravity_torque,
         .inverse_dynamics = inverse_dynamics,
+        .mass_matrix = mass_matrix,
         .add_joint_friction = add_joint_friction,
         .joint_feedback = joint_feedback,
         .corner_weights = corner_weights,
@@ -1473,6 +1788,11 @@ const robot_dynamics_library *robot_dynamics_exported_library(void)
         .write_body = write_body,
         .write_moved_row = write_moved_row,
         .is_inertia = is_inertia,
+        .write_largest_eigenvalue = write_largest_eigenvalue,
+        .most_damped_joint = most_damped_joint,
+        .counted_period = counted_period,
+        .delayed_period = delayed_period,
+        .next_positions = next_positions,
         .frame_law = &exported_frame_law,
         .mechanism = 0,
     };

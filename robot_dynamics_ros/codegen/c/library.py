@@ -11,9 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.algorithms.position_search import SearchSize, next_positions, search_range, search_size
+from robot_dynamics_ros.algorithms.sampling_limit import (
+    counted_period,
+    delayed_period,
+    most_damped_joint,
+    write_largest_eigenvalue,
+)
 from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
 from robot_dynamics_ros.codegen.c.functions import TEMPLATES, Exported, function_name
-from robot_dynamics_ros.codegen.c.loops import LoopCode, Shape
+from robot_dynamics_ros.codegen.c.loops import Kind, LoopCode, Shape
 from robot_dynamics_ros.codegen.c.text import filled, inside_comment, numbers, string
 from robot_dynamics_ros.jit.decorators import Kernel
 from robot_dynamics_ros.kernels.friction import add_joint_friction
@@ -28,16 +35,21 @@ LAWS = (
     *(add_joint_friction, joint_feedback, corner_weights, add_share),
     *(fade_in, begin_transition, transition, ramp_to_zero, limit_effort, limit_rate),
     *(write_row, write_body, write_moved_row, is_inertia),
+    *(write_largest_eigenvalue, most_damped_joint, counted_period, delayed_period),
 )
 """Kernels, and functions like them, that the library has; arguments are joint vectors, and those of ``SHAPES``."""
 SHAPES = {
     **dict.fromkeys(('duration', 'elapsed', 'gravity_share', 'payload_share', 'rounding', 'weight'), ()),
+    **dict.fromkeys(('delay', 'period'), ()),
     **dict.fromkeys(('body', 'row', 'moved_row'), (10,)),
     **dict.fromkeys(('rotation', 'P'), (9,)),
     'origin': (3,),
     'progress': (2,),
+    'value': (1,),
     'weights': (4,),
 }
+OF_LOOPS = 1 / 8
+"""Share of a search for closed loops, whose way to each position takes longer."""
 
 
 class CommandedJoints(NamedTuple):
@@ -66,7 +78,8 @@ class Library(Exported):
     @property
     def programs(self) -> list:
         """Quantities that the library calls, which ``export_c`` has to write beside it."""
-        return ['gravity_torque', 'inverse_dynamics', *(self.frame_law.programs if self.frame_law else ())]
+        own = ['gravity_torque', 'inverse_dynamics', 'mass_matrix']
+        return [*own, *(it for it in (self.frame_law.programs if self.frame_law else ()) if it not in own)]
 
     @property
     def functions(self) -> list[str]:
@@ -93,6 +106,8 @@ def library_source(library: Library) -> str:
     model, code = library.model, LoopCode()
     for law in LAWS:
         code.function(law, shapes(law, len(library.joints.names)).values())
+    size = search_size(len(library.joints.names), OF_LOOPS if library.joints.home is not None else 1.0)
+    code.function(next_positions, search_kinds(len(library.joints.names), size).values())
     frame_law = library.frame_law.text(code, library.prefix) if library.frame_law else ''
     frames = {name: model.frames[name] for name in library.frames}
     joints, of_mechanism = library.joints, library.joints.home is not None
@@ -128,6 +143,10 @@ def library_source(library: Library) -> str:
         continuous=', '.join('true' if it else 'false' for it in joints.continuous),
         effort_limits=numbers(library.effort_limits),
         velocity_limits=numbers(_known(joints.limits.velocity)),
+        search_range=numbers(np.concatenate(search_range(joints.limits.lower, joints.limits.upper))),
+        samples=size.samples,
+        starts=size.starts,
+        most_values=size.values,
         friction='\n'.join(f'    {numbers(row)},' for row in joints.friction),
         inputs=numbers(library.runtime_inputs),
         frame_count=len(frames),
@@ -143,8 +162,19 @@ def library_source(library: Library) -> str:
 
 def shapes(kernel: Kernel | Callable, joints: int) -> dict[str, Shape]:
     """Return the shapes of the arguments of a kernel."""
-    known = {**SHAPES, 'friction': (len(Friction._fields), joints)}
+    known = {**SHAPES, 'friction': (len(Friction._fields), joints), **dict.fromkeys('LM', (joints, joints))}
     return {name: known.get(name, (joints,)) for name in signature(getattr(kernel, 'source', kernel)).parameters}
+
+
+def search_kinds(joints: int, size: SearchSize) -> dict[str, Kind]:
+    """Return the kinds of the arguments of ``next_positions`` for a search of this size."""
+    room, starts = max(size.samples, 2 * joints * size.starts), size.starts
+    known: dict[str, Kind] = {
+        **dict.fromkeys(('samples', 'most_values', 'rows'), int),
+        **{'positions': (room, joints), 'values': (room,), 'left': (1,)},
+        **{'starts': (starts, joints), 'found': (starts,), 'step': (starts,)},
+    }
+    return {name: known.get(name, (joints,)) for name in next_positions.source.__annotations__ if name != 'return'}
 
 
 def _known(limits: np.ndarray) -> np.ndarray:

@@ -15,7 +15,11 @@ from robot_dynamics_ros.codegen.c.functions import INPUTS, TEMPLATES, Addition, 
 from robot_dynamics_ros.codegen.c.library import CommandedJoints, Library
 from robot_dynamics_ros.codegen.c.loops import Kind, LoopCode
 from robot_dynamics_ros.codegen.c.text import filled, identifier, number, numbers, string
-from robot_dynamics_ros.control.arm.driven_matrices import driven_jacobian, driven_mass_matrix_inverse
+from robot_dynamics_ros.control.arm.driven_matrices import (
+    driven_jacobian,
+    driven_mass_matrix,
+    driven_mass_matrix_inverse,
+)
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.following.closing_way import (
@@ -38,7 +42,7 @@ from robot_dynamics_ros.robot.described_robot import evaluator_of
 from robot_dynamics_ros.robot.export.c_export import write_c
 from robot_dynamics_ros.robot.export.c_library_export import controller_library
 
-PROGRAMS = ('inverse_dynamics', 'gravity_torque')
+PROGRAMS = ('inverse_dynamics', 'gravity_torque', 'mass_matrix')
 """Quantities of driven joints in C, beside their whole torque."""
 OF_FRAME = 'link_pose', 'jacobian', 'mass_matrix_inverse'
 """What a law of a frame reads of driven joints in C."""
@@ -64,7 +68,8 @@ def write_driven_c(robot: DrivenRobot, folder: str | Path, frame_law: FrameLawCo
         text = _mechanism(robot, following, frame_law)
     else:
         text = _mimic(robot, following, frame_law)
-    programs = (*PROGRAMS, *(frame_law._replace(of_driven=True).programs if frame_law else ()))
+    of_frame = frame_law._replace(of_driven=True).programs if frame_law else ()
+    programs = (*PROGRAMS, *(it for it in of_frame if it not in PROGRAMS))
     return write_c(evaluator_of(tree), robot.digest, folder, programs, Robot, others, text)
 
 
@@ -114,7 +119,7 @@ def _mimic(robot: DrivenRobot, mimic: FollowingJoints, frame_law: FrameLawCode |
     code.function(driven_torque, ((robot.nv, n), (n,), (robot.nv,)))
     whole_torque = _whole_torque(words, robot, code)
     position = f'    double q[{words["coordinates"]}];\n    followed_positions(y, q);\n'
-    of_frame = _of_frame(words, frame_law, code, position, ('q', 'driven_rows'))
+    of_position = _of_position(words, frame_law, code, position, ('q', 'driven_rows'))
     at_zero = mimic.motion(np.zeros(robot.nv)).q  # the offsets
     leaders = [int(np.argmax(row != 0.0)) for row in mimic.constant_G]
     slopes = [float(row[k]) for row, k in zip(mimic.constant_G, leaders, strict=True)]
@@ -142,7 +147,7 @@ def _mimic(robot: DrivenRobot, mimic: FollowingJoints, frame_law: FrameLawCode |
         whole_torque=whole_torque,
         springs=_springs(words, 'q', 'rest', 'return false;') if mimic.has_springs else '',
     )
-    return Addition((header + of_frame.header).rstrip(), (source + of_frame.source).rstrip())
+    return Addition((header + of_position.header).rstrip(), (source + of_position.source).rstrip())
 
 
 def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism, frame_law: FrameLawCode | None) -> Addition:
@@ -174,7 +179,7 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism, frame_law: FrameL
     about_memory = ' * memory: Its position y becomes the last one.\n'
     position = f'    const {words["prefix"]}_position *const at = position_at(y, memory);\n'
     position += '    if (!at) {\n        return false;\n    }\n'
-    of_frame = _of_frame(words, frame_law, code, position, ('at->q', 'at->G'), about_memory)
+    of_position = _of_position(words, frame_law, code, position, ('at->q', 'at->G'), about_memory)
     header = filled(
         TEMPLATES / 'driven.h.in',
         **words,
@@ -224,10 +229,10 @@ def _mechanism(robot: DrivenRobot, mechanism: ClosedMechanism, frame_law: FrameL
     )
     if robot.passive_friction is not None:
         header += filled(TEMPLATES / 'passive_friction.h.in', **words)
-    return Addition((header + of_frame.header).rstrip(), (source + of_frame.source).rstrip())
+    return Addition((header + of_position.header).rstrip(), (source + of_position.source).rstrip())
 
 
-def _of_frame(
+def _of_position(
     words,
     frame_law: FrameLawCode | None,
     code: LoopCode,
@@ -235,26 +240,32 @@ def _of_frame(
     found: tuple[str, str],
     about_memory: str = '',
 ) -> Addition:
-    """Return the functions that a law of a frame reads, '' without one.
+    """Return the function of the mass matrix, and those that a law of a frame reads, if there is one.
 
     The lines of ``position`` find the positions of all joints and G, whose names are ``found``.
     """
-    if frame_law is None:
-        return Addition('', '')
     m, n, prefix = words['driven'], words['velocities'], words['prefix']
-    code.function(driven_jacobian, ((m, n), (6, n), (6, m)))
-    code.function(driven_mass_matrix_inverse, ((n, m), (m, n), (n, n), (m, m)))
-    texts: dict[str, str | int] = {
-        'argument': '',
-        **words,
-        'position': position,
-        'q': found[0],
-        'G': found[1],
-        'about_memory': about_memory,
-        'link_pose': function_name(prefix, 'link_pose', frame_law.frame),
-        'jacobian': function_name(prefix, 'jacobian', frame_law.frame, frame_law.reference_frame),
-    }
-    return Addition(filled(TEMPLATES / 'driven_frame.h.in', **texts), filled(TEMPLATES / 'driven_frame.c.in', **texts))
+    matrices: tuple[Kind, ...] = ((n, m), (m, n), (n, n), (m, m))
+    code.function(driven_mass_matrix, matrices)
+    names, texts = (
+        ['driven_mass_matrix'],
+        {
+            'argument': '',
+            **words,
+            'position': position,
+            'q': found[0],
+            'G': found[1],
+            'about_memory': about_memory,
+        },
+    )
+    if frame_law is not None:
+        code.function(driven_jacobian, ((m, n), (6, n), (6, m)))
+        code.function(driven_mass_matrix_inverse, matrices)
+        names.append('driven_frame')
+        texts['link_pose'] = function_name(prefix, 'link_pose', frame_law.frame)
+        texts['jacobian'] = function_name(prefix, 'jacobian', frame_law.frame, frame_law.reference_frame)
+    header, source = (''.join(filled(TEMPLATES / f'{it}.{end}.in', **texts) for it in names) for end in 'hc')
+    return Addition(header, source)
 
 
 def _whole_torque(words, robot: DrivenRobot, code: LoopCode, argument: str = '') -> str:

@@ -21,11 +21,8 @@ def driven_jacobian(rows: Matrix, J: Matrix, out: Matrix) -> None:
 
 @compiled(given='rows M out')
 @kernel
-def driven_mass_matrix_inverse(MG: Matrix, rows: Matrix, M: Matrix, out: Matrix) -> None:
-    """Write out (m, m), the inverse of G' M G, by the mass matrix M (n, n); MG (n, m) is scratch.
-
-    Gauss-Jordan elimination in place; it needs no pivoting, since the matrix is positive definite.
-    """
+def driven_mass_matrix(MG: Matrix, rows: Matrix, M: Matrix, out: Matrix) -> None:
+    """Write out (m, m) = G' M G, by the mass matrix M (n, n); MG (n, m) is scratch."""
     m = out.shape[0]
     for i in range(MG.shape[0]):
         for k in range(m):
@@ -37,6 +34,17 @@ def driven_mass_matrix_inverse(MG: Matrix, rows: Matrix, M: Matrix, out: Matrix)
             out[i, k] = 0.0
             for j in range(rows.shape[1]):
                 out[i, k] = rows[i, j] * MG[j, k] + out[i, k]
+
+
+@compiled(given='rows M out')
+@kernel
+def driven_mass_matrix_inverse(MG: Matrix, rows: Matrix, M: Matrix, out: Matrix) -> None:
+    """Write out (m, m), the inverse of G' M G, by the mass matrix M (n, n); MG (n, m) is scratch.
+
+    Gauss-Jordan elimination in place; it needs no pivoting, since the matrix is positive definite.
+    """
+    m = out.shape[0]
+    driven_mass_matrix(MG, rows, M, out)
     for p in range(m):
         # row p = row p / pivot; other rows lose their multiple of it
         pivot = out[p, p]

@@ -18,15 +18,13 @@ pairs below 0.71 are stable then (x = 0.905), and sqrt(2) asks for 0.707. By the
 delays, too. A spring or a mass that the arm touches adds no limit without a delay. With one, the dampers may drive
 what vibrates by itself at w > 1.4 / (T + 2 t), such as a light tool on a stiff spring: it needs damping of its own.
 
-The eigenvalue is largest where the arm feels light, at a position that samples only come near. Compass search leads
-there from the largest ones: the best of one step in each joint, forth and back, and half of the step where none is
-better.
+The eigenvalue is largest where the arm feels light, at a position that samples only come near: it is searched
+(``algorithms.position_search``). Controllers of ros2_control judge gains by the same functions in exported C.
 
 References
 ----------
 Åström & Wittenmark 1997, Computer-Controlled Systems, sections 2.3 and 3.2; Colgate & Schenkel 1997, Passivity of a
-class of sampled-data systems, J. Robotic Systems 14(1); Kolda, Lewis & Torczon 2003, Optimization by direct search,
-SIAM Review 45(3).
+class of sampled-data systems, J. Robotic Systems 14(1).
 """
 
 from collections.abc import Callable
@@ -35,32 +33,24 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from robot_dynamics_ros.algorithms.position_search import SAMPLES, next_positions, search_range, search_size
+from robot_dynamics_ros.algorithms.sampling_limit import (
+    SINGULAR,
+    counted_period,
+    delayed_period,
+    most_damped_joint,
+    write_largest_eigenvalue,
+)
+from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.reachable_positions import within_reach
-from robot_dynamics_ros.control.joints.continuous_joints import TURN
 from robot_dynamics_ros.control.law import Law, MeasuredState, Outcome, Result, WrappingLaw
 from robot_dynamics_ros.control.laws.joint_space_control import gains
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.summary.low_discrepancy import low_discrepancy
 
-SAMPLES = 2048
-"""Configurations at which M(q) is computed first."""
-STARTS, LEAST_POLLS = 32, 16
-"""Of them, those from which the largest eigenvalue is searched; fewer where each could not be polled so often."""
-FIRST_STEP, LAST_STEP = 1 / 8, 1 / 1024
-"""Steps of the search, as parts of each joint's range."""
-MOST_EVALUATIONS = 16384
-"""Mass matrices of a search at most: robots of more than 12 joints may reach this before the last step.
-
-For proposed dampings, and ones drawn up to ten times as large or small, a search with 8192 samples and 128 starts found
-at most 0.5 % more (eight arms of up to 7 joints, 150 draws); samples alone miss up to 76 % (2026-11-27).
-"""
-IMPROVED = 1.0 + 1e-6
-"""Ratio of two eigenvalues from which on the larger one is worth a step."""
 LIMIT = 2.0
 """Of the largest eigenvalue of T M^-1 D."""
-LATE = np.sqrt(2.0)
-"""Factor of a period whose torques act late."""
 PROPOSED = 0.5
 """This eigenvalue for proposed gains: room for a delay of one period and for inertias below those of the model."""
 BISECTIONS = 40
@@ -111,11 +101,10 @@ class SamplingLimit:
 
     def __init__(self, robot: Robot, stiffness, damping, bandwidth: float = 0.0, reference_rate: float = 0.0):
         Kp, Kd = gains('stiffness', stiffness, robot.nv), gains('damping', damping, robot.nv)
-        M_inverse = inverses(robot, lightest_configurations(robot, of_damping(robot, Kd)))
-        eigenvalues = _largest_eigenvalues(M_inverse, Kd) + reference_rate  # of M^-1 D, 1/s
+        M = within_reach(robot).mass_matrix(lightest_configurations(robot, of_damping(robot, Kd)))
+        eigenvalues = _largest_eigenvalues(robot, M, Kd) + reference_rate  # of M^-1 D, 1/s
         worst = int(np.argmax(eigenvalues))
-        eigenvalue, share = eigenvalues[worst], Kd * np.diagonal(M_inverse[worst])
-        k = int(np.argmax(share))
+        eigenvalue, k = eigenvalues[worst], _most_damped_joint(M[worst], Kd)
         with np.errstate(divide='ignore', invalid='ignore'):
             damped = np.where(Kp > 0.0, 2.0 * (Kd + robot.friction.viscous) / Kp, np.inf)
             found = [(LIMIT / eigenvalue if eigenvalue else np.inf, self._of_damping)]
@@ -156,11 +145,6 @@ class SamplingLimit:
         )
 
 
-def counted_period(period: float, delay: float) -> float:
-    """Return the period (s) without delay as which a ``period`` (s) counts whose torques act ``delay`` (s) late."""
-    return LATE * (period + 2.0 * delay) if delay else period
-
-
 class PeriodLimit(Protocol):
     """Longest sampling period of some gains."""
 
@@ -176,7 +160,7 @@ class DelayedLimit:
 
     def __init__(self, limit: PeriodLimit, delay: float):
         self._limit, self._delay = limit, delay
-        self.period = max(0.0, limit.period / LATE - 2.0 * delay) if delay else limit.period
+        self.period = delayed_period(limit.period, delay)
 
     def fault(self, period: float) -> str:
         """Return why the gains are refused at a sampling ``period`` (s), '' if they are not."""
@@ -272,15 +256,16 @@ def propose_gains(robot: Robot, rate: float, bandwidth: float, delay: float = 0.
     T = counted_period(1.0 / rate, delay)
     samples = configurations(robot)
     inertia = np.diagonal(within_reach(robot).mass_matrix(samples), axis1=1, axis2=2).max(axis=0)
-    M_inverse = inverses(robot, np.concatenate([samples, lightest_configurations(robot, of_damping(robot, inertia))]))
+    q = np.concatenate([samples, lightest_configurations(robot, of_damping(robot, inertia))])
+    M = within_reach(robot).mass_matrix(q)
     # T D_i over the smallest inertia that joint i feels, the others free
-    share = 2.0 * bandwidth * T * inertia * np.diagonal(M_inverse, axis1=1, axis2=2).max(axis=0)
+    share = 2.0 * bandwidth * T * inertia * np.diagonal(inverses(robot, q), axis1=1, axis2=2).max(axis=0)
 
     def capped(largest: float) -> np.ndarray:
         return bandwidth * np.minimum(1.0, largest / share)
 
     def eigenvalue(w: np.ndarray) -> float:
-        return float(_largest_eigenvalues(M_inverse, 2.0 * w * inertia).max()) * T
+        return float(_largest_eigenvalues(robot, M, 2.0 * w * inertia).max()) * T
 
     low, high = 0.0, float(share.max())
     w = capped(high)
@@ -297,44 +282,28 @@ def configurations(robot: Robot) -> np.ndarray:
 
     A joint without limits, or with wider ones, covers -pi to pi rad (prismatic joints: m).
     """
-    lower, upper = _ranges(robot)
+    lower, upper = search_range(robot.limits.lower, robot.limits.upper)
     return lower + low_discrepancy(SAMPLES, robot.nv) * (upper - lower)
 
 
 def of_damping(robot: Robot, damping: np.ndarray) -> Eigenvalues:
     """Return the function of positions whose values are the largest eigenvalues of M^-1 D, for D (n,)."""
-    return lambda q: _largest_eigenvalues(inverses(robot, q), damping)
+    return lambda q: _largest_eigenvalues(robot, within_reach(robot).mass_matrix(q), damping)
 
 
 def lightest_configurations(robot: Robot, eigenvalues: Eigenvalues) -> np.ndarray:
     """Return positions (count, n) where ``eigenvalues`` has local maxima."""
-    lower, upper = _ranges(robot)
-    q, n = configurations(robot), robot.nv
-    found = eigenvalues(q)
-    count = min(STARTS, max(1, MOST_EVALUATIONS // max(1, 2 * n * LEAST_POLLS)))
-    best = np.argsort(found)[: -count - 1 : -1]
-    q, found, step = q[best], found[best], np.full(count, FIRST_STEP)
-    directions, every = np.concatenate([np.eye(n), -np.eye(n)]) * (upper - lower), np.arange(count)
-    for _ in range(MOST_EVALUATIONS // max(1, 2 * n * count)):
-        near = np.clip(q[:, None] + step[:, None, None] * directions, lower, upper)
-        there = eigenvalues(near.reshape(-1, n)).reshape(count, -1)
-        k = there.argmax(axis=1)
-        better = there[every, k] > IMPROVED * found
-        q = np.where(better[:, None], near[every, k], q)
-        found = np.where(better, there[every, k], found)
-        step = np.where(better, step, 0.5 * step)
-        if (step < LAST_STEP).all():
-            break
-    return q
-
-
-def _ranges(robot: Robot) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and upper ends (n each) of the positions of ``configurations``."""
-    lower, upper = np.array(robot.limits.lower), np.array(robot.limits.upper)
-    with np.errstate(over='ignore'):
-        wide = ~(upper - lower <= TURN)
-    lower[wide], upper[wide] = -0.5 * TURN, 0.5 * TURN
-    return lower, upper
+    n, size = robot.nv, search_size(robot.nv)
+    room = max(size.samples, 2 * n * size.starts)
+    positions, values, starts = np.empty((room, n)), np.empty(room), np.empty((size.starts, n))
+    places = search_range(robot.limits.lower, robot.limits.upper)
+    last = positions, values, starts, *np.empty((2, size.starts)), np.empty(1)
+    following = bound(next_positions, size.samples, size.values, *places, *last, then=(0,))
+    rows = following(0)
+    while rows:
+        values[:rows] = eigenvalues(positions[:rows])
+        rows = following(rows)
+    return starts
 
 
 def inverses(robot: Robot, q: np.ndarray) -> np.ndarray:
@@ -343,18 +312,36 @@ def inverses(robot: Robot, q: np.ndarray) -> np.ndarray:
         inverses = np.linalg.inv(within_reach(robot).mass_matrix(q))
         if np.isfinite(inverses).all():
             return inverses
-    raise ArgumentError(
+    raise _without_inertia(robot)
+
+
+def _without_inertia(robot: Robot) -> ArgumentError:
+    return ArgumentError(
         f'{robot.name}: the mass matrix is singular: a joint has no inertia; state rotor inertias that the'
         ' description lacks (parameter actuators)'
     )
 
 
-def _largest_eigenvalues(M_inverse: np.ndarray, damping: np.ndarray) -> np.ndarray:
-    """Return the largest eigenvalue of M^-1 D (count,) for M^-1 (count, n, n) and D (n,), by a symmetric matrix."""
-    largest = damping.max(initial=0.0)
-    root = np.sqrt(damping / (largest or 1.0))
-    with np.errstate(over='ignore'):
-        return largest * np.linalg.eigvalsh(root[:, None] * M_inverse * root)[:, -1]
+def _largest_eigenvalues(robot: Robot, M: np.ndarray, damping: np.ndarray) -> np.ndarray:
+    """Return the largest eigenvalue of M^-1 D (count,) for M (count, n, n) of a robot and D (n,)."""
+    values = np.zeros((len(M), 1))
+    write = bound(write_largest_eigenvalue, damping, *_scratch(damping), then=(M[0], values[0]))
+    for matrix, value in zip(np.ascontiguousarray(M), values, strict=True):
+        write(matrix, value)
+    if (values == SINGULAR).any():
+        raise _without_inertia(robot)
+    return values[:, 0]
+
+
+def _most_damped_joint(M: np.ndarray, damping: np.ndarray) -> int:
+    """Return the joint with the largest part in that eigenvalue, for M (n, n)."""
+    M = np.ascontiguousarray(M)
+    return bound(most_damped_joint, damping, *_scratch(damping), np.empty_like(damping), then=(M,))(M)
+
+
+def _scratch(damping: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return zeros (n,) and room for factors (n, n)."""
+    return np.zeros_like(damping), np.empty((len(damping), len(damping)))
 
 
 def _below(value: float) -> str:

@@ -22,6 +22,7 @@ from robot_dynamics_ros.control.laws.gain_limits import (
     SamplingLimit,
     check_stated,
     configurations,
+    lightest_configurations,
     propose_gains,
 )
 from robot_dynamics_ros.errors import ArgumentError
@@ -112,7 +113,7 @@ def test_gains_below_the_limit_of_a_delay_are_stable_and_far_above_they_are_not(
 
 def test_a_delay_is_named_where_gains_are_refused_for_it():
     undelayed = SamplingLimit(robot_with(np.eye(1)), [0.0], [4.0])  # below 0.5 s
-    assert DelayedLimit(undelayed, 0.0).period == undelayed.period == 0.5
+    assert DelayedLimit(undelayed, 0.0).period == undelayed.period == pytest.approx(0.5)
     limit = DelayedLimit(undelayed, 0.1)
     assert limit.period == pytest.approx(0.5 / np.sqrt(2.0) - 0.2)
     assert limit.fault(0.15) == ''
@@ -147,6 +148,17 @@ def test_the_lightest_position_is_found_wherever_it_is(n, seed):
     arm.mass_matrix = lambda q: (1.0 - 0.5 * (0.5 + 0.5 * np.cos(q - lightest)).prod(-1))[:, None, None] * np.eye(n)
     limit = SamplingLimit(arm, np.zeros(n), D).period
     assert limit == pytest.approx(LIMIT * 0.5 / D.max(), rel=1e-4)
+
+
+@pytest.mark.parametrize('n', [1, 24, 42, 300])
+def test_the_time_of_a_search_is_bounded_for_many_joints(n):
+    """A mass matrix of n joints, and its factors, take a time that grows with the square of n, and more."""
+    arm, rows = robot_with(np.eye(1)), []
+    arm.nv, arm.limits = n, SimpleNamespace(lower=np.full(n, -np.inf), upper=np.full(n, np.inf))
+    lightest_configurations(arm, lambda q: rows.append(len(q)) or np.cos(q).mean(axis=1) + 2.0)
+    least = min(24, n) / n
+    assert sum(rows) * n**2 <= (2048 + 16384) * min(24, n) ** 2
+    assert sum(rows) > 500 * least**2
 
 
 @pytest.mark.compiled

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.algorithms.sampling_limit import counted_period
 from robot_dynamics_ros.codegen.c.frame_law import FrameCommands, FrameLawCode, Step
-from robot_dynamics_ros.control.laws.gain_limits import PeriodLimit, counted_period
+from robot_dynamics_ros.control.laws.gain_limits import PeriodLimit
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import (
     IMPEDANCE,
     CartesianImpedance,

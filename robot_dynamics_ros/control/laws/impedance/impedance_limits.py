@@ -200,7 +200,7 @@ def largest_stiffness(robot: Robot, stiffness, period: float, frame: str = '', r
     stiffness : array_like, (6,)
         K, rotation first, N m/rad and N/m.
     period : float
-        T, s; with a delay the one that counts (``gain_limits.counted_period``).
+        T, s; with a delay the one that counts (``sampling_limit.counted_period``).
     frame : str, optional
         That has the stiffness; '': ``end_link``.
     ratio : float, optional

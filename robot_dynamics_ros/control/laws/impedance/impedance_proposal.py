@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.control.laws.gain_limits import counted_period, propose_gains
+from robot_dynamics_ros.algorithms.sampling_limit import counted_period
+from robot_dynamics_ros.control.laws.gain_limits import propose_gains
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import IMPEDANCE, Impedance
 from robot_dynamics_ros.control.laws.impedance.impedance_limits import ImpedanceLimit
 from robot_dynamics_ros.robot import Robot

@@ -7,7 +7,8 @@ from support.robots.small_robots import AUBO, seven_joints
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.control.laws.gain_limits import counted_period, lightest_configurations
+from robot_dynamics_ros.algorithms.sampling_limit import counted_period
+from robot_dynamics_ros.control.laws.gain_limits import lightest_configurations
 from robot_dynamics_ros.control.laws.impedance.cartesian_impedance import Impedance
 from robot_dynamics_ros.control.laws.impedance.impedance_limits import ImpedanceLimit
 
