@@ -35,7 +35,7 @@ MANY_JOINTS = 24
 IMPROVED = 1.0 + 1e-6
 """Ratio of two values from which on the larger one is worth a step."""
 WIDEST = 2.0 * np.pi
-"""Range of a joint without limits, and the largest one: -pi to pi rad (prismatic joints: m)."""
+"""Range of a joint without limits and gears, and the largest one: -pi to pi rad (prismatic joints: m)."""
 BISECTIONS = 60
 
 
@@ -56,13 +56,15 @@ def search_size(joints: int, share: float = 1.0) -> SearchSize:
     return SearchSize(max(1, int(share * SAMPLES)), starts, values)
 
 
-def search_range(lower, upper) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the positions (n each) that are searched, from position limits (n each)."""
-    lower, upper = np.array(lower, float), np.array(upper, float)
+def search_range(lower, upper, gear=1.0) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the positions (n each) that are searched, from position limits (n each).
+
+    ``gear`` (n, or one number) says how many turns of a joint make one of what is behind its gears.
+    """
+    widest = WIDEST * np.asarray(gear)
     with np.errstate(over='ignore', invalid='ignore'):
-        wide = ~(upper - lower <= WIDEST)
-    lower[wide], upper[wide] = -0.5 * WIDEST, 0.5 * WIDEST
-    return lower, upper
+        wide = ~(np.subtract(upper, lower) <= widest)
+    return np.where(wide, -0.5 * widest, lower), np.where(wide, 0.5 * widest, upper)
 
 
 @compiled(given='points')

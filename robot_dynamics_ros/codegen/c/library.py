@@ -59,6 +59,8 @@ class CommandedJoints(NamedTuple):
     continuous: np.ndarray
     limits: JointLimits
     friction: Friction
+    gear: np.ndarray | float = 1.0
+    """How many turns of each make one of what follows it."""
     symbols: Sequence[str] = ()
     """Ends of the names of what the exported file defines for joints that others follow, beside ``programs``."""
     home: np.ndarray | None = None
@@ -143,7 +145,7 @@ def library_source(library: Library) -> str:
         continuous=', '.join('true' if it else 'false' for it in joints.continuous),
         effort_limits=numbers(library.effort_limits),
         velocity_limits=numbers(_known(joints.limits.velocity)),
-        search_range=numbers(np.concatenate(search_range(joints.limits.lower, joints.limits.upper))),
+        search_range=numbers(np.concatenate(search_range(joints.limits.lower, joints.limits.upper, joints.gear))),
         samples=size.samples,
         starts=size.starts,
         most_values=size.values,

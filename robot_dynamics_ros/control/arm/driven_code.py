@@ -87,7 +87,7 @@ def driven_library(robot: DrivenRobot, frame_law: FrameLawCode | None = None) ->
         symbols += ['constraint_loops', 'initial_memory', 'measure', 'closing_step', 'driven_motion']
         symbols += ['add_passive_friction'] if rubbing else []
     symbols += [f'driven_{it}' for it in OF_FRAME] if frame_law else []
-    of_driven = robot.joint_names, robot.continuous_joints, robot.limits, robot.friction
+    of_driven = robot.joint_names, robot.continuous_joints, robot.limits, robot.friction, following.gear
     joints = CommandedJoints(*of_driven, symbols, home, rubbing)
     # the digest of the nodes, which has the loops
     if frame_law is not None:

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from robot_dynamics_ros.algorithms.position_search import search_range
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.following.following_joints import Motion
@@ -22,8 +23,6 @@ PLACES = 512
 """Positions, spread over the ranges of the joints, at which ways begin."""
 STRIDE = 4.0
 """Times as long steps as those of measured states: no time is short, and each step is checked and gets shorter."""
-WIDE = np.pi
-"""rad, m: range to either side of a joint without limits, and the largest one, of what is behind its gears."""
 
 
 def within_reach(robot: Robot | DrivenRobot) -> Robot | DrivenRobot:
@@ -31,6 +30,11 @@ def within_reach(robot: Robot | DrivenRobot) -> Robot | DrivenRobot:
     if isinstance(robot, DrivenRobot) and isinstance(robot.following, ClosedMechanism):
         return DrivenRobot(robot.robot, _reachable(robot.following))
     return robot
+
+
+def gear_of(robot: Robot | DrivenRobot) -> np.ndarray | float:
+    """Return how many turns of each joint (n) make one of all that follows it through gears."""
+    return robot.following.gear if isinstance(robot, DrivenRobot) else 1.0
 
 
 @lru_cache(maxsize=4)
@@ -55,9 +59,7 @@ class ReachablePositions:
         self._y = mechanism.home[None]
         self._last: tuple[bytes, list[Solution]] = (b'', [])
         lower, upper = limits_of(mechanism.mechanism.model, mechanism.joint_names)[:2]
-        with np.errstate(over='ignore', invalid='ignore'):
-            wide = ~(upper - lower <= 2.0 * WIDE * self.gear)
-        lower, upper = np.where(wide, -WIDE * self.gear, lower), np.where(wide, WIDE * self.gear, upper)
+        lower, upper = search_range(lower, upper, self.gear)
         left = lower + low_discrepancy(PLACES, len(lower)) * (upper - lower)
         far = np.full(len(left), np.inf)
         while len(left):

@@ -6,7 +6,7 @@ A mechanism is searched where its loops close.
 import numpy as np
 
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
-from robot_dynamics_ros.control.arm.reachable_positions import within_reach
+from robot_dynamics_ros.control.arm.reachable_positions import gear_of, within_reach
 from robot_dynamics_ros.control.joints.continuous_joints import TURN
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.robot import Robot
@@ -51,4 +51,4 @@ def _unlimited(robot: Robot | DrivenRobot) -> np.ndarray:
     """
     kinds = dict(zip(robot.model.joint_names, robot.model.joint_kinds, strict=True))
     half = 0.5 * TURN * np.array([kinds[name] == 'revolute' for name in robot.joint_names])
-    return half * robot.following.gear if isinstance(robot, DrivenRobot) else half
+    return half * gear_of(robot)

@@ -42,7 +42,8 @@ from robot_dynamics_ros.algorithms.sampling_limit import (
     write_largest_eigenvalue,
 )
 from robot_dynamics_ros.codegen.bound_function import bound
-from robot_dynamics_ros.control.arm.reachable_positions import within_reach
+from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
+from robot_dynamics_ros.control.arm.reachable_positions import gear_of, within_reach
 from robot_dynamics_ros.control.law import Law, MeasuredState, Outcome, Result, WrappingLaw
 from robot_dynamics_ros.control.laws.joint_space_control import gains
 from robot_dynamics_ros.errors import ArgumentError
@@ -280,9 +281,10 @@ def propose_gains(robot: Robot, rate: float, bandwidth: float, delay: float = 0.
 def configurations(robot: Robot) -> np.ndarray:
     """Return positions (SAMPLES, n) within the position limits.
 
-    A joint without limits, or with wider ones, covers -pi to pi rad (prismatic joints: m).
+    A joint without limits, or with wider ones, covers -pi to pi rad (prismatic joints: m), or what turns all that
+    follows it once.
     """
-    lower, upper = search_range(robot.limits.lower, robot.limits.upper)
+    lower, upper = _range(robot)
     return lower + low_discrepancy(SAMPLES, robot.nv) * (upper - lower)
 
 
@@ -296,14 +298,18 @@ def lightest_configurations(robot: Robot, eigenvalues: Eigenvalues) -> np.ndarra
     n, size = robot.nv, search_size(robot.nv)
     room = max(size.samples, 2 * n * size.starts)
     positions, values, starts = np.empty((room, n)), np.empty(room), np.empty((size.starts, n))
-    places = search_range(robot.limits.lower, robot.limits.upper)
     last = positions, values, starts, *np.empty((2, size.starts)), np.empty(1)
-    following = bound(next_positions, size.samples, size.values, *places, *last, then=(0,))
+    following = bound(next_positions, size.samples, size.values, *_range(robot), *last, then=(0,))
     rows = following(0)
     while rows:
         values[:rows] = eigenvalues(positions[:rows])
         rows = following(rows)
     return starts
+
+
+def _range(robot: Robot | DrivenRobot) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends (n each) of the positions of ``configurations``."""
+    return search_range(robot.limits.lower, robot.limits.upper, gear_of(robot))
 
 
 def inverses(robot: Robot, q: np.ndarray) -> np.ndarray:

@@ -4,7 +4,9 @@ from types import SimpleNamespace
 
 from support.control.delayed_loop import growth
 from support.matrices import matrix
+from support.robots.driven_mechanisms import driven_robot
 from support.robots.example_robots import example_urdfs
+from support.robots.mechanisms import actuated, geared_four_bar
 
 import numpy as np
 import pytest
@@ -23,6 +25,7 @@ from robot_dynamics_ros.control.laws.gain_limits import (
     check_stated,
     configurations,
     lightest_configurations,
+    of_damping,
     propose_gains,
 )
 from robot_dynamics_ros.errors import ArgumentError
@@ -284,3 +287,15 @@ def test_no_torque_before_the_period_is_known_and_none_where_the_gains_are_beyon
     law.stop_following()
     assert law.torque(state, out) is not TORQUE
     assert (given.stopped, len(told)) == (1, 2)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize('ratio', [0.25, 0.01])
+def test_gains_of_a_motor_before_a_gear_count_where_what_it_drives_is_light(ratio):
+    """The lightest crank of a linkage is at none of the angles within half a turn of its motor."""
+    robot = driven_robot(actuated(geared_four_bar(ratio), ('gear 0 joint',)))
+    cranks = robot.following.home[0] * ratio + np.linspace(0.0, 2.0 * np.pi, 2001)
+    lightest = min(robot.mass_matrix(np.array([it / ratio]))[0, 0] for it in cranks)
+    eigenvalues = of_damping(robot, np.ones(1))
+    found = eigenvalues(lightest_configurations(robot, eigenvalues)).max()
+    assert found == pytest.approx(1.0 / lightest, rel=1e-3)
