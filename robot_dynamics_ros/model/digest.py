@@ -2,11 +2,16 @@
 
 import hashlib
 
+import numpy as np
+
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.model import Model
 
 SPRINGS = ('stiffness', 'spring_rest', 'coordinate')
 """Arrays that count in the digest of robots with springs only."""
+
+FORCES = 'I', 'rotor', 'spin', 'geared', *SPRINGS, 'sprung', 'spring', 'loop_gain'
+"""Arrays on which no position, velocity or constraint depends."""
 
 
 def robot_digest(arrays: ModelArrays) -> str:
@@ -31,3 +36,12 @@ def model_digest(model: Model) -> str:
     if loops.are_mimic_joints or not (loops.actuated or near):
         return digest
     return hashlib.sha256(f'{digest} {sorted(loops.actuated)} {near}'.encode()).hexdigest()[:16]
+
+
+def same_motion(model: Model, other: Model) -> bool:
+    """Return whether joints and loops of two models are the same, whatever its links weigh."""
+    return model.joint_names == other.joint_names and all(
+        np.array_equal(array, others)
+        for name, array, others in zip(model.arrays._fields, model.arrays, other.arrays, strict=True)
+        if name not in FORCES
+    )

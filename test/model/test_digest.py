@@ -11,7 +11,7 @@ from robot_dynamics_ros import Coupling, LoopClosure, Robot
 from robot_dynamics_ros.control.arm.driven_robot import in_driven_joints
 from robot_dynamics_ros.model.arrays import ModelArrays
 from robot_dynamics_ros.model.closed_loops.loop_types import Loops
-from robot_dynamics_ros.model.digest import model_digest, robot_digest
+from robot_dynamics_ros.model.digest import FORCES, model_digest, robot_digest, same_motion
 from robot_dynamics_ros.model.model import Model
 
 JOINTS = 'crank joint', 'coupler joint', 'rocker joint'
@@ -140,3 +140,40 @@ def test_actuated_joints_and_positions_of_robots_without_loops_do_not_count():
     plain, stated = (tree().with_loops([coupling], actuated=it) for it in ((), JOINTS[:2]))
     assert plain.digest == stated.digest == robot_digest(plain.model.arrays)
     assert MECHANISMS['parallelogram'].open.digest == robot_digest(MECHANISMS['parallelogram'].open.model.arrays)
+
+
+MOTIONS = [
+    'parent',
+    'first',
+    'before',
+    'angle',
+    'quaternion',
+    'slide',
+    'slides',
+    'E0',
+    'Ec',
+    'Es',
+    'r0',
+    'r1',
+    'S',
+    'loop_link',
+    'loop_R',
+    'loop_p',
+    'constrained',
+    'coupled',
+    'polynomial',
+    'loop_tolerance',
+]
+"""Arrays that positions, velocities and constraints depend on."""
+
+
+def test_each_array_is_one_of_motions_or_of_forces():
+    assert {*MOTIONS} | {*FORCES} == {*ModelArrays._fields} and not {*MOTIONS} & {*FORCES}
+
+
+@pytest.mark.parametrize('name', ModelArrays._fields)
+def test_two_models_have_the_same_motion_whatever_their_links_weigh(name):
+    model = tree().with_loops(LOOPS.all).model
+    array = getattr(model.arrays, name)
+    other = dataclasses.replace(model, arrays=model.arrays._replace(**{name: array + 1}))
+    assert array.size and same_motion(model, other) == (name in FORCES) and same_motion(model, model)

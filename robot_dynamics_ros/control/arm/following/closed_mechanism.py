@@ -16,13 +16,14 @@ from robot_dynamics_ros.control.arm.following.closing_way import NEAREST
 from robot_dynamics_ros.control.arm.following.follower_reports import FollowerReports
 from robot_dynamics_ros.control.arm.following.following_joints import Motion
 from robot_dynamics_ros.control.arm.following.joint_jumps import JointJumps
-from robot_dynamics_ros.control.arm.following.loop_check import stated_position
+from robot_dynamics_ros.control.arm.following.loop_check import WIDE_OPEN, stated_position
 from robot_dynamics_ros.control.arm.following.loop_solutions import LoopSolutions, Solution
 from robot_dynamics_ros.control.arm.following.mechanism_states import MechanismStates
 from robot_dynamics_ros.control.joints.continuous_joints import TURN, nearest
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
-from robot_dynamics_ros.errors import ArgumentError, LoopError, SingularError
+from robot_dynamics_ros.errors import ArgumentError, DynamicsError, LoopError, SingularError
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
+from robot_dynamics_ros.model.digest import same_motion
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.loop_rank import units_of_velocities
 
@@ -116,32 +117,51 @@ class ClosedMechanism(LoopSolutions):
         """Go on from where ``before``, the same arm under another description, was measured last.
 
         Where ``begin`` follows, since other joints are actuated, what ``before`` refuses stays refused until the next
-        activation. The assembly mode is that of ``before``, where both state the same positions near which loops are
-        closed, and they are closed near where it was measured. Else it is that of the own description.
+        activation. With the same joints and loops the arm is where it was. Else it is on the straight way from the
+        stated position (near). Where another position is as near to where it was, no state is accepted until the next
+        activation, which begins there.
         """
-        self._states.take_over(before._states, bool(before._reports.all_off))
-        known = self._near(before)
+        known, is_doubtful = self._continued(before)
+        self._states.take_over(before._states, is_doubtful or bool(before._reports.all_off))
+        self.measured = known or self.measured
         if before.joint_names == self.joint_names:
             self._reports.continue_from(before._reports)
-            with suppress(LoopError, SingularError):
-                self.measured = known or self.from_nearest((self.at_home,), before.measured.y)
             self._states.continue_from(before._states)
-        elif known:
-            self.measured = known
+            if is_doubtful:
+                self._states.refuse()
 
-    def _near(self, before: 'ClosedMechanism') -> Solution | None:
-        """Return the solution near the position that ``before`` measured last; None where it is another mechanism."""
-        q, near, near_before = self.at_home.q.copy(), stated_position(self.mechanism), stated_position(before.mechanism)
+    def _continued(self, before: 'ClosedMechanism') -> tuple[Solution | None, bool]:
+        """Return where the arm that ``before`` measured is, None if that is not known, and whether it is in doubt."""
+        q, near, straight = self._placed(before), None, None
+        if q is not None:
+            with suppress(DynamicsError):
+                self._own_of_thread.change[self._rows] = q[self._coordinates]
+                near = self._closed(q) if np.abs(self.mechanism.loop_errors(q)).max() <= WIDE_OPEN else None
+            if same_motion(before.mechanism.model, self.mechanism.model):
+                return near, False
+        elif before.joint_names != self.joint_names:
+            return None, False
+        with suppress(LoopError, SingularError):
+            straight = self.from_nearest((self.at_home,), before.measured.y if q is None else q[self._coordinates])
+        if not near:
+            return straight, False
+        own = self._follower_coordinates
+        is_same = (
+            straight and (np.abs(nearest(near.q[own] - straight.q[own], self._follower_turn)) <= self._tolerance).all()
+        )
+        return near, not is_same
+
+    def _placed(self, before: 'ClosedMechanism') -> np.ndarray | None:
+        """Return q (nq) where ``before`` measured its joints; None where another position (near) is stated."""
+        q, stated, stated_before = (
+            self.at_home.q.copy(), stated_position(self.mechanism), stated_position(before.mechanism)
+        )  # fmt: skip
         for name in self.coordinates.keys() & before.coordinates.keys():
             own, others = self.coordinates[name], before.coordinates[name]
-            if not np.array_equal(near[own], near_before[others]):
+            if not np.array_equal(stated[own], stated_before[others]):
                 return None
             q[own] = before.measured.q[others]
-        self._own_of_thread.change[self._rows] = q[self._coordinates]
-        try:
-            return self._closed(q)
-        except (LoopError, SingularError):
-            return None
+        return q
 
     def report(self, positions: np.ndarray, stamp: int) -> None:
         """Compare ``positions`` of ``followers`` (rad, m; NaN: none) in a message of their own with the next states.

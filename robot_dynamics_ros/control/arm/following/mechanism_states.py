@@ -61,17 +61,23 @@ class MechanismStates:
             except (LoopError, SingularError):
                 self._away = 'where it was under the description before'
 
+    def refuse(self) -> None:
+        """Accept no state until an activation: a description came with which the mechanism can be elsewhere."""
+        self._passed = self._passed or self._doubtful_description()
+
     def take_over(self, before: 'MechanismStates', is_off: bool) -> None:
-        """Accept no state until an activation, if ``begin`` comes next, where ``before`` does not, or a report is off.
+        """Accept no state until an activation, if ``begin`` comes next, where ``before`` does not, or ``is_off``.
 
         Descriptions may come one after the other before a state does.
         """
         self._taken_over = before._passed or before._taken_over
         if self._taken_over is None and (before._jumps.doubtful or before._away or is_off):
-            self._taken_over = SingularError(
-                f'{self._mechanism.mechanism.name}: this description came while the one before was in doubt where the '
-                f'mechanism is: {AGAIN}'
-            )
+            self._taken_over = self._doubtful_description()
+
+    def _doubtful_description(self) -> SingularError:
+        """Return the error for a description that came while it was in doubt where the mechanism is."""
+        name = self._mechanism.mechanism.name
+        return SingularError(f'{name}: this description came while it was in doubt where the mechanism is: {AGAIN}')
 
     def followed(self, y: np.ndarray, stamp: int, arrival: float) -> Solution:
         """Return where the mechanism is in the next state, y (m; rad, m) of the time ``stamp`` (ns).
