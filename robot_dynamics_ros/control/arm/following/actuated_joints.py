@@ -34,12 +34,13 @@ def sprung_joints(robot: Robot) -> set[str]:
 def is_the_same_after_a_turn(robot: Robot, joint: str) -> bool:
     """Return whether nothing tells the position of a continuous joint from the one that is 2 pi ahead of it.
 
-    A joint that a coupling turns by another amount does, and the spring of a joint that moves with it.
+    A joint that a coupling turns by another amount does, a screw, and a spring of joints that move with it.
     """
-    moved = _moved_with(robot, joint)
+    moved, model = _moved_with(robot, joint), robot.model
     coupled = {it.joint for it in robot.loops.couplings if it.other is not None}
+    screws = {name for name, kind in zip(model.joint_names, model.joint_kinds, strict=True) if kind == 'helical'}
     is_continuous = robot.continuous_joints[_joints_of_velocities(robot).index(joint)]
-    return bool(is_continuous) and not moved & (coupled | sprung_joints(robot))
+    return bool(is_continuous) and not moved & (coupled | screws | sprung_joints(robot))
 
 
 def _moved_with(robot: Robot, joint: str) -> set[str]:

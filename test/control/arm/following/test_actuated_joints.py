@@ -4,12 +4,25 @@ from contextlib import suppress
 from dataclasses import replace
 
 from support.robots.driven_mechanisms import closed, driven_robot, followed, seen
-from support.robots.mechanisms import ARMS, MECHANISMS, Mechanism, actuated, geared_four_bar
+from support.robots.mechanisms import (
+    ARMS,
+    BASE,
+    IN_PLANE,
+    MECHANISMS,
+    Mechanism,
+    X,
+    actuated,
+    box,
+    geared_four_bar,
+    moving,
+    pose,
+    rod,
+)
 
 import numpy as np
 import pytest
 
-from robot_dynamics_ros import Coupling, Robot
+from robot_dynamics_ros import Coupling, LoopClosure, Robot
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.following.actuated_joints import is_the_same_after_a_turn, unit_before_gears
 from robot_dynamics_ros.errors import LoopError
@@ -32,6 +45,31 @@ def sprung(joint: str) -> Robot:
     bars = MECHANISMS[CRANK]
     joints = tuple(replace(it, stiffness=5.0) if it.name == joint else it for it in bars.joints)
     return actuated(replace(bars, joints=joints), ('crank joint',))
+
+
+def screw() -> Robot:
+    """Return a nut on a screw with a thread of 0.05 m/rad, whose rod turns an arm about its end."""
+    end = np.array([0.6 + 0.4 * np.cos(2.0), 0.4 * np.sin(2.0)])
+    length, angle = np.hypot(*end), np.arctan2(end[1], end[0])
+    part = box(0.3, (0.05, 0.05, 0.05))
+    joints = (
+        moving('screw', BASE, (0.0, 0.0, 0.0), part, X),
+        replace(moving('nut', 'screw', (0.0, 0.0, 0.0), part, X, 'helical'), pitch=0.05),
+        moving('rod', 'nut', (0.0, 0.0, 0.0), rod(length, 2.0)),
+        moving('arm', BASE, (0.6, 0.0, 0.0), rod(0.4, 5.0)),
+    )
+    tip, pin = pose((length, 0.0, 0.0), IN_PLANE), pose((0.4, 0.0, 0.0), IN_PLANE)
+    closure = LoopClosure('pin', 'rod', tip, 'arm', pin, 'revolute')
+    return actuated(Mechanism('screw', joints, (closure,), np.array([0.0, 0.0, angle, 2.0]), 1), ('screw joint',))
+
+
+def test_a_screw_is_where_its_turns_say():
+    robot = driven_robot(screw())
+    for k, angle in enumerate((0.5, 3.5, 5.5, -4.0)):
+        robot.following.begin()
+        followed(robot, [angle], float(k))
+        nut = robot.mechanism.link_pose(robot.positions([angle]), 'nut')
+        assert nut[0, 3] == pytest.approx(-0.05 * angle, abs=1e-9)
 
 
 @GEARED
@@ -94,6 +132,7 @@ def test_a_motor_that_is_reported_modulo_a_turn_gets_no_torque_beyond_it(ratio, 
         (actuated(MECHANISMS['gears'], ('first joint', 'free end joint')), 'first joint', False),
         (actuated(MECHANISMS['gears'], ('first joint', 'free end joint')), 'free end joint', True),
         (actuated(geared_four_bar(0.5), ('gear 0 joint',)), 'gear 0 joint', False),
+        (screw(), 'screw joint', False),
         (sprung('crank joint'), 'crank joint', False),
         (sprung('rocker joint'), 'crank joint', False),
     ],
