@@ -24,6 +24,7 @@ from robot_dynamics_ros.control.arm.locked_joints import LockedJoints
 from robot_dynamics_ros.control.arm.mechanism_check import (
     cusp_findings,
     friction_findings,
+    spring_findings,
     stuck_findings,
     turn_findings,
 )
@@ -207,7 +208,7 @@ def report(robot: Robot | DrivenRobot, mechanism: Robot, description: str, verdi
 
 def _on_mechanism(robot: DrivenRobot) -> Iterable[Finding]:
     """Yield findings on how the joints of a robot follow its driven ones."""
-    for find in (stuck_findings, cusp_findings, turn_findings, friction_findings):
+    for find in (stuck_findings, cusp_findings, turn_findings, spring_findings, friction_findings):
         yield from find(robot)
 
 

@@ -1,8 +1,10 @@
 """Findings on mechanisms that nodes accept: those that cannot move, and friction that does not count."""
 
+from dataclasses import replace
+
 from support.robots.cut_four_bar import PIN_OF_COUPLER, PIN_OF_ROCKER, TURN, cut_four_bar
 from support.robots.driven_mechanisms import closed, driven_robot
-from support.robots.mechanisms import actuated, geared_four_bar
+from support.robots.mechanisms import IN_PLANE, MECHANISMS, Mechanism, actuated, geared_four_bar, pose
 from support.robots.small_robots import joint, link
 
 import numpy as np
@@ -10,7 +12,12 @@ import pytest
 
 from robot_dynamics_ros import LoopClosure, Robot
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot, in_driven_joints
-from robot_dynamics_ros.control.arm.mechanism_check import friction_findings, stuck_findings, turn_findings
+from robot_dynamics_ros.control.arm.mechanism_check import (
+    friction_findings,
+    spring_findings,
+    stuck_findings,
+    turn_findings,
+)
 
 
 def four_bar(kind: str, tilt: float = 0.0, text: str = '') -> DrivenRobot:
@@ -72,3 +79,19 @@ def test_a_joint_without_limits_whose_turns_count_is_a_finding():
     assert [of_finger.where, of_crank.where] == ["joint 'motor'", "joint 'gear 0 joint'"]
     assert 'joint_states has to count them' in of_finger.message
     assert not [*turn_findings(closed('four-bar, revolute'))]
+
+
+def test_a_spring_of_a_closing_hinge_that_turns_beyond_half_a_turn_is_a_finding():
+    """The crank of a four-bar goes round its pin with the coupler, not with the rocker's."""
+    bars = MECHANISMS['four-bar, revolute']
+    (closure,) = bars.loops
+    crank, coupler, rocker = bars.joints
+    about = replace(coupler, parent='rocker', origin=closure.pose_b[:3, 3])
+    at_crank = pose(coupler.origin, IN_PLANE), pose((-closure.pose_a[0, 3], 0.0, 0.0), IN_PLANE)
+    pin = LoopClosure('pin', 'crank', at_crank[0], 'coupler', at_crank[1], 'revolute', 5.0)
+    q = bars.q
+    cut = Mechanism('cut', (crank, rocker, about), (pin,), np.array([q[0], q[2], q[0] + q[1] - q[2]]), 1)
+    held = replace(bars, loops=(replace(closure, stiffness=5.0),))
+    (found,) = spring_findings(driven_robot(actuated(cut, ('crank joint',))))
+    assert found.where == "loop 'pin'" and 'has a step' in found.message
+    assert not [*spring_findings(driven_robot(actuated(held, ('crank joint',))))]

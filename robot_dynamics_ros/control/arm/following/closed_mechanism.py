@@ -57,8 +57,10 @@ class ClosedMechanism(LoopSolutions):
         names = np.array([model.joint_of_coordinate(k) for k in range(robot.nq)])
         self.coordinates = {str(name): np.flatnonzero(names == name) for name in names}
         self._follower_coordinates = np.array([self.coordinates[name][0] for name in passive], np.intp)
-        kinds, sprung = dict(zip(model.joint_names, model.joint_kinds, strict=True)), sprung_joints(robot)
-        turned = [kinds[name] == 'revolute' and name not in sprung for name in passive]
+        kinds = dict(zip(model.joint_names, model.joint_kinds, strict=True))
+        # a spring or a joint that follows them tells their turns apart
+        counted = sprung_joints(robot) | {str(it.other) for it in robot.loops.couplings}
+        turned = [kinds[name] == 'revolute' and name not in counted for name in passive]
         self._follower_turn = np.where(turned, TURN, 0.0)
         self.alone = self.arithmetic.turn > 0.0
         self.gear = self.arithmetic.unit / units_of_velocities(model)[self.places]

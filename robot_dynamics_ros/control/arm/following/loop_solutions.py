@@ -195,7 +195,12 @@ class LoopSolutions:
         way[-1] /= stride
         steps = float(way[-1])
         if not steps <= FARTHEST:
-            raise ArgumentError(f'q: expected finite positions within reach, got {y.tolist()}')
+            if not np.isfinite(y).all():
+                raise ArgumentError(f'q: expected finite positions, got {y.tolist()}')
+            raise ArgumentError(
+                f'{self.mechanism.name}: {self.said(y)} is too far from where loops were closed last to tell where the '
+                'mechanism is: activate it nearer to that, or state nearer positions (near)'
+            )
         own, found, done, near = self._own_of_thread, begin, 0.0, begin.distance
         while done < 1.0:
             # other ways of the thread may be followed meanwhile

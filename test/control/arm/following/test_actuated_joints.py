@@ -25,7 +25,7 @@ import pytest
 from robot_dynamics_ros import Coupling, LoopClosure, Robot
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.following.actuated_joints import is_the_same_after_a_turn, unit_before_gears
-from robot_dynamics_ros.errors import LoopError
+from robot_dynamics_ros.errors import ArgumentError, LoopError
 
 CRANK = 'four-bar, revolute'
 GEARED = pytest.mark.parametrize('ratios', [(0.25,), (-3.0,), (0.5, 0.5), (0.01,)])
@@ -159,6 +159,31 @@ def test_a_follower_with_a_spring_is_compared_without_turns():
     seen(robot, home, 0.0, rocker=rocker)
     with pytest.raises(LoopError, match="joint 'rocker joint'"):
         seen(robot, home, 0.01, rocker=rocker + 2.0 * np.pi)
+
+
+def test_turns_of_a_shaft_between_two_gears_count_where_it_is_measured():
+    """Off by a turn, the crank is a quarter of a turn elsewhere; the crank itself may be measured modulo a turn."""
+    robot = geared((0.25, 0.25))
+    home = robot.following.home
+    places = dict(zip(robot.robot.joint_names, robot.positions(home), strict=True))
+    turn = 2.0 * np.pi
+
+    def see(stamp, **off):
+        measured = np.full(len(robot.followers), np.nan)
+        for name, more in off.items():
+            joint = f'{name.replace("_", " ")} joint'
+            measured[robot.followers.index(joint)] = places[joint] + more
+        robot.following.measure(home, measured, stamp)
+
+    see(0, gear_0=0.0, crank=turn)
+    with pytest.raises(LoopError, match="joint 'gear 0 joint' is at"):
+        see(10_000_000, gear_0=turn)
+
+
+def test_a_place_too_far_away_is_named():
+    robot = driven_robot(sprung('crank joint'))
+    with pytest.raises(ArgumentError, match=r"'crank joint' at 60 is too far .* \(near\)"):
+        seen(robot, [60.0], 0.0)
 
 
 @pytest.mark.parametrize(
