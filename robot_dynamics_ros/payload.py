@@ -224,11 +224,14 @@ def carrying_frame(model: Model, name: str | None, argument: str = 'link') -> st
 
 
 def loaded(model: Model, payloads: Mapping[str, Payload]) -> Model:
-    """Return ``model`` with each payload added to the link or frame that is its key; the same object for none."""
+    """Return ``model`` with each payload added to the link or frame that is its key; the same object for none.
+
+    In whatever order they were given, those of links come first, and names are sorted.
+    """
     if not payloads:
         return model
     inertia = np.array(model.arrays.I)
-    for name, payload in payloads.items():
+    for name in sorted(payloads, key=lambda it: (it not in model.link_names, it)):
         frame = model.frames[name]
-        inertia[frame.link] += moved(payload.ten_parameters, frame.rotation, frame.origin)
+        inertia[frame.link] += moved(payloads[name].ten_parameters, frame.rotation, frame.origin)
     return replace(model, arrays=model.arrays._replace(I=inertia))

@@ -24,6 +24,8 @@ from robot_dynamics_ros.kernels.operational_space import invert
 
 needs_gcc = pytest.mark.skipif(not shutil.which('gcc'), reason='the compiler gcc is missing')
 JOINTS = 3
+PLAIN = {int: JOINTS, bool: True}
+"""Arguments that are no numbers or arrays of numbers."""
 NUMBERS = [0.0, -0.0, 0.3, -2.5, 1.7976931348623157e308, math.inf, -math.inf, math.nan]
 ANY = [
     *(0.0, -0.0, 1.0, -1.0, 1.5, math.pi, 5e-324, -5e-324, 2.2250738585072014e-308, 1.7976931348623157e308),
@@ -53,7 +55,7 @@ def compiled(folder, law, kinds, *options):
 def called(function, arguments, kind=ctypes.c_double):
     """Return what a function in C returns, of a kind, for arrays, numbers and conditions."""
     function.restype = kind
-    words = {float: ctypes.c_double, bool: ctypes.c_bool}
+    words = {float: ctypes.c_double, int: ctypes.c_int, bool: ctypes.c_bool}
     return function(*(words.get(type(it), lambda array: array.ctypes.data_as(ctypes.c_void_p))(it) for it in arguments))
 
 
@@ -82,8 +84,12 @@ def test_the_bits_are_those_of_the_kernel(law, level, tmp_path):
         numbers = random.choice(NUMBERS, 200) if k % 2 else random.normal(size=200).round(k % 5)
         given = iter(numbers.tolist())
         arguments = [
-            np.array([next(given) for _ in range(math.prod(shape))]).reshape(shape) if shape else next(given)
-            for shape in kinds.values()
+            PLAIN[kind]
+            if kind in PLAIN
+            else np.array([next(given) for _ in range(math.prod(kind))]).reshape(kind)
+            if kind
+            else next(given)
+            for kind in kinds.values()
         ]
         assert_same_bits(law, kinds, function, arguments)
 

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Changes with the layout of the structures below. */
-#define ROBOT_DYNAMICS_LIBRARY_VERSION 10u
+#define ROBOT_DYNAMICS_LIBRARY_VERSION 11u
 
 /* Entries of the run-time inputs: gravity in the base frame (3, m/s^2); ten inertial parameters of the last link with
  * its payload: m (kg), m c (3, kg m) and J about the origin of the link's frame (xx, xy, xz, yy, yz, zz; kg m^2); wrench
@@ -168,6 +168,13 @@ typedef struct robot_dynamics_library {
   void (*write_moved_row)(
     const double * row, const double * rotation, const double * origin, double * P, double * moved_row);
   bool (*is_inertia)(const double * body, double rounding);
+  /* Numbers (count) that change linearly, as ten parameters of frames or gravity do: their value at a share of the change;
+   * and whether a change, whose own value is now, continues another one, which is held now, without a step, or is_asked_for
+   * and begins there. So large shares of them are made within what may be late. */
+  void (*write_between)(int count, const double * before, const double * after, double share, double * result);
+  bool (*continues)(
+    int count, const double * before, const double * after, const double * own, double late, const double * held_before,
+    const double * held_after, const double * held, double held_late, bool is_asked_for);
   /* Limits of gains (algorithms/ of robot_dynamics_ros). write_largest_eigenvalue writes that of M^-1 D in 1/s, for damping
    * (n), the diagonal of D, and M (n x n), where it is above the value (1) of before; below 0: M is singular. none (n) is
    * zero; L (n x n) and x (n) are scratch. counted_period (s) is as which a period counts whose torques act late by delay,

@@ -3,6 +3,7 @@
 #define ROBOT_DYNAMICS_CONTROLLERS__PAYLOAD_GRAVITY_HPP_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -97,29 +98,26 @@ public:
   const Corners::Span & gravity_span() const {return gravity_.span;}
 
   /// Payloads and gravity (m/s^2) after their ramps, for info and diagnostics.
-  const std::vector<Body> & payloads() const {return payload_.after;}
-  const std::array<double, 3> & gravity() const {return gravity_.after;}
+  const std::vector<Body> & payloads() const {return carried_;}
+  std::array<double, 3> gravity() const;
 
-  using Bodies = std::vector<Body>;  // each frame once, in the order in which they are added; none of mass 0
-  using Vector = std::array<double, 3>;
-  template<typename Value>
+  using Numbers = std::vector<double>;  // of gravity, or the ten inertial parameters of the payload of each frame
   struct Ramp
   {
-    Value after{}, before{};
+    bool is_of_bodies = false;
+    Numbers after, before;
     Corners::Span span{0, 0, 0};
   };
 
 private:
-  Body checked(const Body & body) const;  // throws std::invalid_argument
-  std::array<double, 10> last_link(const Bodies & bodies) const;
-  template<typename Value, typename Message>
-  Taken followed(
-    Ramp<Value> & held, Ramp<Value> told, Message & applied, const Message & message, std::int64_t now,
-    std::optional<double> share);
+  std::size_t frame_of(const Body & body) const;  // throws std::invalid_argument, as the next one
+  void require_body(const Body & body) const;
+  std::array<double, 10> last_link(const Numbers & payload) const;
+  Taken followed(Ramp & held, Ramp told, std::int64_t now, std::optional<double> share, bool is_first) const;
 
   const robot_dynamics_library & library_;
-  Ramp<Bodies> payload_;
-  Ramp<Vector> gravity_;
+  Ramp payload_, gravity_;
+  std::vector<Body> carried_;  // after the ramp
   PayloadRamp applied_payload_;  // the last messages that were accepted: the same one again changes nothing
   GravityRamp applied_gravity_;
 };

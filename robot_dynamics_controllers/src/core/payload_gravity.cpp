@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 #include <tuple>
@@ -61,6 +62,16 @@ bool same(const GravityRamp & a, const GravityRamp & b)
   return a.start == b.start && a.duration == b.duration && a.after == b.after && a.before == b.before;
 }
 
+template<typename Numbers>
+double largest_of(const Numbers & numbers)
+{
+  double largest = 0.0;
+  for (double number : numbers) {
+    largest = std::max(largest, std::abs(number));
+  }
+  return largest;
+}
+
 void require_duration(std::int64_t duration)
 {
   if (duration < 0 || duration > std::int64_t{3600} * 1'000'000'000) {
@@ -88,14 +99,20 @@ std::int64_t ramp_duration(double ramp_time)
 PayloadGravity::PayloadGravity(const robot_dynamics_library & library)
 : library_(library)
 {
-  std::copy_n(library.default_inputs + ROBOT_DYNAMICS_GRAVITY, 3, gravity_.after.begin());
-  gravity_.before = gravity_.after;
+  const double * const gravity = library.default_inputs + ROBOT_DYNAMICS_GRAVITY;
+  gravity_.before = gravity_.after = Numbers(gravity, gravity + 3);
+  payload_.is_of_bodies = true;
+  payload_.before = payload_.after = Numbers(10 * library.frames);
   applied_payload_.duration = applied_gravity_.duration = NO_MESSAGE;
 }
 
-Body PayloadGravity::checked(const Body & given) const
+std::array<double, 3> PayloadGravity::gravity() const
 {
-  Body body = given;
+  return {gravity_.after[0], gravity_.after[1], gravity_.after[2]};
+}
+
+void PayloadGravity::require_body(const Body & body) const
+{
   if (!(body.mass >= 0.0 && std::isfinite(body.mass))) {
     refuse("mass: expected a finite number, at least 0 kg, got " + shown(body.mass));
   }
@@ -107,10 +124,9 @@ Body PayloadGravity::checked(const Body & given) const
   if (!library_.is_inertia(numbers_of(body).data(), INERTIA_ROUNDING)) {
     refuse("inertia: expected principal moments none of which exceeds the sum of the others");
   }
-  const Row row = ten_parameters(library_, body);
-  if (!(largest_of(body.com) <= LARGEST &&
-    std::all_of(row.begin(), row.end(), [](double x) {return std::abs(x) <= LARGEST;})))
-  {
+  std::array<double, 10> row;
+  library_.write_row(numbers_of(body).data(), row.data());
+  if (!(largest_of(body.com) <= LARGEST && largest_of(row) <= LARGEST)) {
     refuse(
       "mass, com, inertia: expected at most " + shown(LARGEST) +
       " kg, m, kg m, kg m^2 about the origin of the frame");
@@ -118,43 +134,40 @@ Body PayloadGravity::checked(const Body & given) const
   if (body.mass > 0.0 && body.mass < SMALLEST) {
     refuse("mass: expected 0 or at least " + shown(SMALLEST) + " kg, got " + shown(body.mass));
   }
-  if (body.frame.empty()) {
-    body.frame = library_.last_link;
-  }
-  const auto * end = library_.frame + library_.frames;
-  const bool carries = std::any_of(
-    library_.frame, end, [&](const robot_dynamics_frame & frame) {return body.frame == frame.name;});
-  if (body.mass > 0.0 && !carries) {
+}
+
+/// The number of the frame that carries a body; 0 for one without a mass.
+std::size_t PayloadGravity::frame_of(const Body & body) const
+{
+  const auto * const end = library_.frame + library_.frames;
+  const auto * const frame = body.mass == 0.0 || body.frame.empty() ? library_.frame : std::find_if(
+    library_.frame, end, [&](const robot_dynamics_frame & other) {return body.frame == other.name;});
+  if (frame == end) {
     refuse(
       "frame: '" + body.frame + "' is not fixed to the last link '" + library_.last_link +
       "'; add this body to its link in the URDF and export it again");
   }
-  return body;
+  return static_cast<std::size_t>(frame - library_.frame);
 }
 
-Row PayloadGravity::last_link(const Bodies & bodies) const
+std::array<double, 10> PayloadGravity::last_link(const Numbers & payload) const
 {
-  Row row;
+  std::array<double, 10> row, own;
+  std::array<double, 9> P;
   std::copy_n(library_.default_inputs + ROBOT_DYNAMICS_LAST_LINK_INERTIA, row.size(), row.begin());
-  for (const Body & body : bodies) {
-    const auto * frame = std::find_if(
-      library_.frame, library_.frame + library_.frames,
-      [&](const robot_dynamics_frame & other) {return body.frame == other.name;});
-    Row own;
-    std::array<double, 9> P;
-    library_.write_moved_row(
-      ten_parameters(library_, body).data(), frame->rotation, frame->position, P.data(), own.data());
-    for (std::size_t k = 0; k < row.size(); ++k) {
-      row[k] += own[k];
+  for (std::size_t frame = 0; frame < library_.frames; ++frame) {
+    const double * const carried = &payload[10 * frame];
+    if (carried[0] != 0.0) {
+      const robot_dynamics_frame & of = library_.frame[frame];
+      library_.write_moved_row(carried, of.rotation, of.position, P.data(), own.data());
+      std::transform(row.begin(), row.end(), own.begin(), row.begin(), std::plus<double>());
     }
   }
   return row;
 }
 
-template<typename Value, typename Message>
 Taken PayloadGravity::followed(
-  Ramp<Value> & held, Ramp<Value> told, Message & applied, const Message & message, std::int64_t now,
-  std::optional<double> share)
+  Ramp & held, Ramp told, std::int64_t now, std::optional<double> share, bool is_first) const
 {
   const auto ahead = static_cast<double>(told.span.start) - static_cast<double>(now);
   if (told.span.duration && ahead > static_cast<double>(AHEAD)) {
@@ -165,10 +178,9 @@ Taken PayloadGravity::followed(
   }
   Taken taken;
   if (share) {
-    const Value value = at(library_, held, *share);
+    const Numbers value = at(library_, held, *share);
     // the first message may be of a payload that was set long ago
-    const bool is_first = applied.duration == NO_MESSAGE;
-    if (!continues(library_, told, held, value, now, !is_first)) {
+    if (!goes_on(library_, told, held, value, now, !is_first)) {
       const std::int64_t left = told.span.duration && told.span.start + told.span.duration > now ?
         told.span.start + told.span.duration - now : 0;
       told.before = value;
@@ -181,7 +193,6 @@ Taken PayloadGravity::followed(
   told.span.ramp = held.span.ramp + 1;
   told.span.first = told.span.share(now);
   held = told;
-  applied = message;
   return taken;
 }
 
@@ -190,20 +201,15 @@ Taken PayloadGravity::take(const PayloadRamp & ramp, std::int64_t now, std::opti
   if (same(ramp, applied_payload_)) {
     return {};
   }
-  Ramp<Bodies> told;
-  told.span = {ramp.start, ramp.duration, 0};
+  Ramp told{true, Numbers(payload_.after.size()), Numbers(payload_.after.size()), {ramp.start, ramp.duration, 0}};
   try {
     require_duration(ramp.duration);
-    const Body after = checked(ramp.after);
-    if (after.mass > 0.0) {
-      told.after.push_back(after);
-    }
+    require_body(ramp.after);
+    add(library_, told.after, frame_of(ramp.after), ramp.after);
     for (std::size_t k = 0; k < ramp.before.size(); ++k) {
       try {
-        const Body before = checked(ramp.before[k]);
-        if (before.mass > 0.0) {
-          add(library_, told.before, before);
-        }
+        require_body(ramp.before[k]);
+        add(library_, told.before, frame_of(ramp.before[k]), ramp.before[k]);
       } catch (const std::invalid_argument & error) {
         refuse("before[" + std::to_string(k) + "]: " + error.what());
       }
@@ -211,7 +217,15 @@ Taken PayloadGravity::take(const PayloadRamp & ramp, std::int64_t now, std::opti
   } catch (const std::invalid_argument & error) {
     return {false, false, error.what()};
   }
-  return followed(payload_, told, applied_payload_, ramp, now, share);
+  const Taken taken = followed(payload_, told, now, share, applied_payload_.duration == NO_MESSAGE);
+  if (taken.accepted) {
+    applied_payload_ = ramp;
+    carried_.assign(ramp.after.mass > 0.0 ? 1 : 0, ramp.after);
+    for (Body & body : carried_) {
+      body.frame = library_.frame[frame_of(body)].name;
+    }
+  }
+  return taken;
 }
 
 Taken PayloadGravity::take(const GravityRamp & ramp, std::int64_t now, std::optional<double> share)
@@ -219,10 +233,8 @@ Taken PayloadGravity::take(const GravityRamp & ramp, std::int64_t now, std::opti
   if (same(ramp, applied_gravity_)) {
     return {};
   }
-  Ramp<Vector> told;
-  told.after = ramp.after;
-  told.before = ramp.before;
-  told.span = {ramp.start, ramp.duration, 0};
+  const auto numbers = [](const auto & vector) {return Numbers(vector.begin(), vector.end());};
+  const Ramp told{false, numbers(ramp.after), numbers(ramp.before), {ramp.start, ramp.duration, 0}};
   try {
     if (!ramp.frame.empty() && ramp.frame != library_.base_link) {
       refuse(
@@ -235,7 +247,11 @@ Taken PayloadGravity::take(const GravityRamp & ramp, std::int64_t now, std::opti
   } catch (const std::invalid_argument & error) {
     return {false, false, error.what()};
   }
-  return followed(gravity_, told, applied_gravity_, ramp, now, share);
+  const Taken taken = followed(gravity_, told, now, share, applied_gravity_.duration == NO_MESSAGE);
+  if (taken.accepted) {
+    applied_gravity_ = ramp;
+  }
+  return taken;
 }
 
 void PayloadGravity::clock_set(std::int64_t before, std::int64_t after, bool in_use)
@@ -266,9 +282,9 @@ Corners PayloadGravity::corners() const
 {
   Corners corners{payload_.span, gravity_.span, 0, {}};
   for (int payload_after = payload_.span.duration ? 0 : 1; payload_after < 2; ++payload_after) {
-    const Row row = last_link(payload_after ? payload_.after : payload_.before);
+    const std::array<double, 10> row = last_link(payload_after ? payload_.after : payload_.before);
     for (int gravity_after = gravity_.span.duration ? 0 : 1; gravity_after < 2; ++gravity_after) {
-      const Vector & gravity = gravity_after ? gravity_.after : gravity_.before;
+      const Numbers & gravity = gravity_after ? gravity_.after : gravity_.before;
       Corners::Corner & corner = corners.corner[static_cast<std::size_t>(corners.count++)];
       corner.payload_after = payload_after == 1;
       corner.gravity_after = gravity_after == 1;

@@ -2,9 +2,7 @@
 #ifndef RAMPS_HPP_
 #define RAMPS_HPP_
 
-#include <algorithm>
-#include <array>
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include "robot_dynamics_controllers/payload_gravity.hpp"
@@ -14,41 +12,23 @@ namespace robot_dynamics_controllers
 
 // Ramps of payload and gravity, as control/payload/ramp.py and control/payload/payload_gravity.py of robot_dynamics_ros.
 
-using Bodies = PayloadGravity::Bodies;
-using Vector = PayloadGravity::Vector;
-template<typename Value>
-using Ramp = PayloadGravity::Ramp<Value>;
-
-/// Ten inertial parameters of a body, about the origin of its frame.
-using Row = std::array<double, 10>;
+using Numbers = PayloadGravity::Numbers;
+using Ramp = PayloadGravity::Ramp;
 
 /// Mass, centre and inertia of a body.
-Row numbers_of(const Body & body);
-Row ten_parameters(const robot_dynamics_library & library, const Body & body);
+std::array<double, 10> numbers_of(const Body & body);
 
-template<typename Numbers>
-double largest_of(const Numbers & numbers)
-{
-  double largest = 0.0;
-  for (double number : numbers) {
-    largest = std::max(largest, std::abs(number));
-  }
-  return largest;
-}
-
-/// Adds a body to those on frames; two on one frame become one.
-void add(const robot_dynamics_library & library, Bodies & bodies, const Body & body);
+/// Adds a body on a frame, if it has a mass, to the numbers of a payload; two on one frame become one.
+void add(const robot_dynamics_library & library, Numbers & payload, std::size_t frame, const Body & body);
 
 /// The value of a ramp at a share of it, 0 to 1.
-Bodies at(const robot_dynamics_library & library, const Ramp<Bodies> & ramp, double share);
-Vector at(const robot_dynamics_library &, const Ramp<Vector> & ramp, double share);
+Numbers at(const robot_dynamics_library & library, const Ramp & ramp, double share);
 
 /// Whether the step from `held`, which is `value` at `now` (ns), to `told` is small, or was asked for by a duration of 0
 /// where a step `may_be_asked_for`.
-template<typename Value>
-bool continues(
-  const robot_dynamics_library & library, const Ramp<Value> & told, const Ramp<Value> & held, const Value & value,
-  std::int64_t now, bool may_be_asked_for);
+bool goes_on(
+  const robot_dynamics_library & library, const Ramp & told, const Ramp & held, const Numbers & value, std::int64_t now,
+  bool may_be_asked_for);
 
 }  // namespace robot_dynamics_controllers
 

@@ -479,6 +479,49 @@ static bool is_inertia(
     return (((half - body[6]) + (body[8] * z)) - (f * (f / e))) > 0.0;
 }
 
+/* value_ramps.write_between */
+static void write_between(
+    int count, const double before[1], const double after[1], double share, double result[1])
+{
+    double between = 0;
+    for (int k = 0; k < count; ++k) {
+        between = ((1.0 - share) * before[k]) + (share * after[k]);
+        result[k] = (share <= 0.0) ? before[k] : between;
+        result[k] = (share >= 1.0) ? after[k] : result[k];
+    }
+}
+
+/* value_ramps.continues */
+static bool continues(
+    int count, const double before[1], const double after[1], const double own[1], double late, const double held_before[1], const double held_after[1], const double held[1], double held_late, bool is_asked_for)
+{
+    double largest = 0;
+    double rounding = 0;
+    bool is_small = false;
+    bool begins = false;
+    double room = 0;
+    largest = 0.0;
+    for (int k = 0; k < count; ++k) {
+        largest = larger(largest, fabs(held[k]));
+        largest = larger(largest, fabs(before[k]));
+        largest = larger(largest, fabs(after[k]));
+    }
+    {
+        const double v0 = 1e-12 * largest;
+        const bool v1 = true;
+        const bool v2 = is_asked_for;
+        rounding = v0;
+        is_small = v1;
+        begins = v2;
+    }
+    for (int k = 0; k < count; ++k) {
+        room = (rounding + (late * fabs(after[k] - before[k]))) + (held_late * fabs(held_after[k] - held_before[k]));
+        is_small = (is_small) && (fabs(held[k] - own[k]) <= room);
+        begins = (begins) && (fabs(held[k] - before[k]) <= rounding);
+    }
+    return (is_small) || (begins);
+}
+
 /* sampling_limit.is_definite */
 static bool is_definite(
     double a, const double M[1], const double D[1], double L[1])
@@ -1788,6 +1831,8 @@ const robot_dynamics_library *robot_dynamics_exported_library(void)
         .write_body = write_body,
         .write_moved_row = write_moved_row,
         .is_inertia = is_inertia,
+        .write_between = write_between,
+        .continues = continues,
         .write_largest_eigenvalue = write_largest_eigenvalue,
         .most_damped_joint = most_damped_joint,
         .counted_period = counted_period,

@@ -18,9 +18,10 @@ from robot_dynamics_ros.algorithms.sampling_limit import (
     most_damped_joint,
     write_largest_eigenvalue,
 )
+from robot_dynamics_ros.algorithms.value_ramps import continues, write_between
 from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
 from robot_dynamics_ros.codegen.c.functions import TEMPLATES, Exported, function_name
-from robot_dynamics_ros.codegen.c.loops import Kind, LoopCode, Shape
+from robot_dynamics_ros.codegen.c.loops import Kind, LoopCode
 from robot_dynamics_ros.codegen.c.text import filled, inside_comment, numbers, string
 from robot_dynamics_ros.jit.decorators import Kernel
 from robot_dynamics_ros.kernels.friction import add_joint_friction
@@ -34,13 +35,15 @@ from robot_dynamics_ros.model.model import Friction, JointLimits
 LAWS = (
     *(add_joint_friction, joint_feedback, corner_weights, add_share),
     *(fade_in, begin_transition, transition, ramp_to_zero, limit_effort, limit_rate),
-    *(write_row, write_body, write_moved_row, is_inertia),
+    *(write_row, write_body, write_moved_row, is_inertia, write_between, continues),
     *(write_largest_eigenvalue, most_damped_joint, counted_period, delayed_period),
 )
 """Kernels, and functions like them, that the library has; arguments are joint vectors, and those of ``SHAPES``."""
-SHAPES = {
+SHAPES: dict[str, Kind] = {
     **dict.fromkeys(('duration', 'elapsed', 'gravity_share', 'payload_share', 'rounding', 'weight'), ()),
-    **dict.fromkeys(('delay', 'period'), ()),
+    **dict.fromkeys(('delay', 'held_late', 'late', 'period', 'share'), ()),
+    'count': int,
+    'is_asked_for': bool,
     **dict.fromkeys(('body', 'row', 'moved_row'), (10,)),
     **dict.fromkeys(('rotation', 'P'), (9,)),
     'origin': (3,),
@@ -95,7 +98,7 @@ class Library(Exported):
         """Names of the frames that are fixed to the last link, which comes first."""
         names, frames = self.model.link_names, self.model.frames
         fixed = (name for name, frame in frames.items() if frame.link == len(names) - 1)
-        return list(dict.fromkeys([names[-1], *fixed]))
+        return list(dict.fromkeys([names[-1], *sorted(fixed)]))
 
     @property
     def effort_limits(self) -> np.ndarray:
@@ -162,8 +165,8 @@ def library_source(library: Library) -> str:
     )
 
 
-def shapes(kernel: Kernel | Callable, joints: int) -> dict[str, Shape]:
-    """Return the shapes of the arguments of a kernel."""
+def shapes(kernel: Kernel | Callable, joints: int) -> dict[str, Kind]:
+    """Return the shapes of the arguments of a kernel; those with a ``count`` may have any length."""
     known = {**SHAPES, 'friction': (len(Friction._fields), joints), **dict.fromkeys('LM', (joints, joints))}
     return {name: known.get(name, (joints,)) for name in signature(getattr(kernel, 'source', kernel)).parameters}
 

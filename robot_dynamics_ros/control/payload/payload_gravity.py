@@ -5,8 +5,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from robot_dynamics_ros.algorithms.value_ramps import write_between
 from robot_dynamics_ros.control.payload.ramp import Ramp
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
+from robot_dynamics_ros.model.inertial_parameters import central_parameters
 from robot_dynamics_ros.payload import Payload, carrying_frame
 from robot_dynamics_ros.robot import Robot
 
@@ -45,16 +47,13 @@ class PayloadRamp(Ramp[Mapping[str, Payload]]):
             return self.after
         if share <= 0.0:
             return self.before
-        return together(
-            (frame, Payload(part * payload.mass, payload.com, part * payload.inertia))
-            for payloads, part in ((self.before, 1.0 - share), (self.after, share))
-            for frame, payload in payloads.items()
-        )
+        rows: np.ndarray = np.reshape(_between(self.numbers(self.before, self.after), share), (-1, 10))
+        frames = _frames(self.before, self.after)
+        return {frame: Payload(*central_parameters(row)) for frame, row in zip(frames, rows, strict=True)}
 
     def numbers(self, *values: Mapping[str, Payload]) -> np.ndarray:
         """Return the ten inertial parameters of each frame of any of ``values``, (values, 10 frames)."""
-        frames = sorted({frame for payloads in values for frame in payloads})
-        nothing = np.zeros(10)
+        frames, nothing = _frames(*values), np.zeros(10)
         rows = [
             [payloads[frame].ten_parameters if frame in payloads else nothing for frame in frames]
             for payloads in values
@@ -78,10 +77,7 @@ class GravityRamp(Ramp[Vector]):
 
     def at(self, time: int) -> Vector:
         """Return gravity (3,) at ``time`` (ns), exactly ``after`` when the ramp is finished."""
-        share = self.share(time)
-        if share >= 1.0:
-            return self.after
-        return vector_of((1.0 - share) * np.array(self.before) + share * np.array(self.after))
+        return vector_of(_between(self.numbers(self.before, self.after), self.share(time)))
 
     def numbers(self, *values: Vector) -> np.ndarray:
         """Return the vectors ``values`` as an array (values, 3)."""
@@ -149,6 +145,19 @@ class RobotWithPayload:
         if self._under is not payload_gravity:
             self._under, self._made = payload_gravity, payload_gravity.robot_at(self._robot, time)
         return self._made
+
+
+def _frames(*values: Mapping[str, Payload]) -> list[str]:
+    """Return the names of all frames of ``values``."""
+    return sorted({frame for payloads in values for frame in payloads})
+
+
+def _between(ends: np.ndarray, share: float) -> list[float]:
+    """Return the numbers (m) at a share of the change between the rows of ``ends`` (2, m)."""
+    before, after = ends.tolist()
+    value = [0.0] * len(before)
+    write_between(len(value), before, after, share, value)
+    return value
 
 
 def _ends(ramp: Ramp, time: int) -> tuple:

@@ -5,14 +5,14 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from robot_dynamics_ros.algorithms.value_ramps import continues
+
 Value = TypeVar('Value')
 Self = TypeVar('Self', bound='Ramp')
 LATE_NS = 50_000_000
 """ns by which a ramp may be known late or early: what it changes in this time is applied at once."""
 SHORTEST_NS = 500_000_000
 """ns: shortest duration of a ramp that replaces a step which nobody has asked for."""
-ROUNDING = 1e-12
-"""Of values that went through a message, relative to their magnitude."""
 
 
 @dataclass(frozen=True)
@@ -57,24 +57,20 @@ class Ramp(Generic[Value]):
         held value to ``after``, over what is left of this ramp, ``SHORTEST_NS`` at least.
         """
         value = held.at(now)
-        # the change of numbers near the largest one overflows: then nothing is known of a step
-        with np.errstate(over='ignore', invalid='ignore'):
-            continues = self._continues(held, value, now, may_be_asked_for)
-        if continues:
+        before, after, own, held_before, held_after, held_now = self.numbers(
+            self.before, self.after, self.at(now), held.before, held.after, value
+        ).tolist()
+        late, held_late = self._late(now), held._late(now)
+        is_asked_for = may_be_asked_for and not self.duration
+        if continues(len(own), before, after, own, late, held_before, held_after, held_now, held_late, is_asked_for):
             return self
         left = self.start + self.duration - now if self.duration else 0
         return replace(self, before=value, start=now, duration=max(left, SHORTEST_NS))
 
-    def _continues(self: Self, held: Self, value: Value, now: int, may_be_asked_for: bool) -> bool:
-        """Return whether the step from ``held``, which has ``value`` at ``now``, is small or was asked for."""
-        before, after, held_before, held_after, held_now, own = self.numbers(
-            self.before, self.after, held.before, held.after, value, self.at(now)
-        )
-        rounding = ROUNDING * np.abs([before, after, held_now]).max(initial=0.0)
-        if may_be_asked_for and not self.duration and (np.abs(held_now - before) <= rounding).all():
-            return True
-        room = rounding + _late(self, after - before, now) + _late(held, held_after - held_before, now)
-        return bool((np.abs(held_now - own) <= room).all())
+    def _late(self, now: int) -> float:
+        """Return the largest share of its change that it makes in ``LATE_NS`` before or after ``now`` (ns)."""
+        share = self.share(now)
+        return max(share - self.share(now - LATE_NS), self.share(now + LATE_NS) - share)
 
     def clock_set_back(self: Self, before: int, after: int) -> Self:
         """Return the ramp for a clock that was set back from ``before`` to ``after`` (ns).
@@ -84,9 +80,3 @@ class Ramp(Generic[Value]):
         if self.finished(before):
             return replace(self, duration=0)
         return replace(self, start=self.start + after - before)
-
-
-def _late(ramp: Ramp, change: np.ndarray, now: int) -> np.ndarray:
-    """Return how much a ramp with this whole ``change`` changes in ``LATE_NS`` before or after ``now`` (ns)."""
-    share = ramp.share(now)
-    return max(share - ramp.share(now - LATE_NS), ramp.share(now + LATE_NS) - share) * np.abs(change)
