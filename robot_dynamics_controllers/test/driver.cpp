@@ -219,7 +219,7 @@ void * terms_new(
   return made(
     [&]() -> void * {
       const DynamicsLibrary library = DynamicsLibrary::open(path);
-      const CompensationPolicy policy(preset, gravity_owner, lines(compensation));
+      const CompensationPolicy policy(*library, preset, gravity_owner, lines(compensation));
       std::string said = policy.gravity_owner + (policy.takes_commands ? " commands" : " none");
       said += (policy.motor_pd ? " pd " : " plain ") + std::to_string(policy.fade_in_time);
       for (const std::string & term : policy.terms.names()) {

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.algorithms.torque_presets import PRESETS
 from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
 from robot_dynamics_ros.codegen.c.library import Library, library_source
 from robot_dynamics_ros.control.arm.driven_code import driven_library, write_driven_c
@@ -18,7 +19,7 @@ from robot_dynamics_ros.control.laws.impedance.stated_impedance import (
     stated_operational_space,
     warning_of_posture,
 )
-from robot_dynamics_ros.control.terms.compensation_policy import PRESETS, CompensationPolicy
+from robot_dynamics_ros.control.terms.compensation_policy import CompensationPolicy
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError
 from robot_dynamics_ros.nodes.lifecycle.stated_parameters import StatedParameters
 from robot_dynamics_ros.robot import Robot

@@ -68,7 +68,7 @@ def test_a_library_of_the_same_model_is_loaded():
 @pytest.mark.parametrize(
     ('pattern', 'replacement', 'said'),
     [
-        (r'ROBOT_DYNAMICS_LIBRARY_VERSION,', '2u,', r'version: expected 11 \(export the robot again\), got 2'),
+        (r'ROBOT_DYNAMICS_LIBRARY_VERSION,', '2u,', r'version: expected 12 \(export the robot again\), got 2'),
         (r'sizeof\(robot_dynamics_library\)', '8', r'size: expected \d+ \(.*\), got 8'),
         (r'= gravity_torque,', '= 0 ? gravity_torque : 0,', 'gravity_torque: expected a function, got nothing'),
         (r'= limit_rate,', '= 0 ? limit_rate : 0,', 'limit_rate: expected a function, got nothing'),

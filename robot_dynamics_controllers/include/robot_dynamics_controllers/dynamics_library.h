@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /* Changes with the layout of the structures below. */
-#define ROBOT_DYNAMICS_LIBRARY_VERSION 11u
+#define ROBOT_DYNAMICS_LIBRARY_VERSION 12u
 
 /* Entries of the run-time inputs: gravity in the base frame (3, m/s^2); ten inertial parameters of the last link with
  * its payload: m (kg), m c (3, kg m) and J about the origin of the link's frame (xx, xy, xz, yy, yz, zz; kg m^2); wrench
@@ -47,6 +47,15 @@ typedef struct robot_dynamics_frame {
   double rotation[9]; /* row by row */
   double position[3]; /* m */
 } robot_dynamics_frame;
+
+/* A kind of robot, by what it compensates itself and which commands it accepts. */
+typedef struct robot_dynamics_preset {
+  const char * name;
+  bool compensates[4]; /* gravity, Coriolis, inertia, friction */
+  bool takes_commands;
+  bool motor_pd;       /* its motors add a PD to the torque */
+  double fade_in_time; /* s, where none is stated */
+} robot_dynamics_preset;
 
 /* What messages may change of a law of a frame. Arrays have rotation first; the last six are places in its memory. */
 typedef struct robot_dynamics_frame_commands {
@@ -137,6 +146,8 @@ typedef struct robot_dynamics_library {
   uint32_t most_values;                /* that it compares beside those of the samples */
   const double * friction;             /* ROBOT_DYNAMICS_FRICTION_ROWS x n */
   const double * default_inputs;       /* ROBOT_DYNAMICS_INPUTS: of the robot when it was exported, without payload */
+  uint32_t presets;
+  const robot_dynamics_preset * preset; /* presets: the first one, without a name, is that of other robots */
   const robot_dynamics_frame * frame;  /* frames: the last link first, under its own name */
   /* Each returns whether all numbers of joint vectors and result are finite, all angles below 2^40 rad, and the loops of a
    * mechanism closed. memory is that of the mechanism, a null pointer without one. */

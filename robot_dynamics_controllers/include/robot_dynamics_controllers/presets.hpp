@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "robot_dynamics_controllers/dynamics_library.h"
+
 namespace robot_dynamics_controllers
 {
 
@@ -17,15 +19,15 @@ struct Terms
   std::vector<std::string> names() const;
 };
 
-/// Which terms a controller adds and which the robot compensates itself, by preset, as in the nodes
-/// (control/terms/compensation_policy.py of robot_dynamics_ros, which names the sources).
+/// Which terms a controller adds and which the robot compensates itself, by preset of the library, as in the nodes
+/// (control/terms/compensation_policy.py of robot_dynamics_ros).
 struct CompensationPolicy
 {
   /// '' leaves `preset` or `gravity_owner` open. `wanted` are the terms of the controller; {} or {""}: all that the
   /// robot does not compensate. Throws std::invalid_argument for an unknown value and for values that contradict
   /// each other.
   CompensationPolicy(
-    const std::string & preset, const std::string & gravity_owner,
+    const robot_dynamics_library & library, const std::string & preset, const std::string & gravity_owner,
     const std::vector<std::string> & wanted);
 
   Terms terms;

@@ -180,6 +180,8 @@ void check(const robot_dynamics_library * given)
   require_count("starts", library.starts, library.samples);
   require_count("most_values", library.most_values, 100 * MOST_SAMPLES);
   require_numbers("default_inputs", library.default_inputs, ROBOT_DYNAMICS_INPUTS, Range::any);
+  require_count("presets", library.presets, MOST_FRAMES);
+  require(library.preset != nullptr, "preset", "an array", "nothing");
   check_friction(library);
   check_frames(library);
   for (const auto & [name, exists] : {

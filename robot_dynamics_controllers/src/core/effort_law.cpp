@@ -36,9 +36,9 @@ const DynamicsLibrary & checked(const DynamicsLibrary & library, const Settings 
   return library;
 }
 
-CompensationPolicy policy_of(const Settings & settings)
+CompensationPolicy policy_of(const robot_dynamics_library & library, const Settings & settings)
 {
-  const CompensationPolicy policy(settings.preset, settings.gravity_owner, settings.compensation);
+  const CompensationPolicy policy(library, settings.preset, settings.gravity_owner, settings.compensation);
   if (!policy.takes_commands) {
     throw std::invalid_argument(
             "preset: expected one that accepts efforts, got '" + settings.preset +
@@ -88,7 +88,7 @@ const char * text_of(Outcome outcome) noexcept
 }
 
 EffortLaw::EffortLaw(const DynamicsLibrary & library, const Settings & settings)
-: library_(checked(library, settings)), n_(library.joints()), policy_(policy_of(settings)),
+: library_(checked(library, settings)), n_(library.joints()), policy_(policy_of(*library_, settings)),
   frame_law_(frame_law_of(*library_, settings, policy_.terms)),
   at_measured_(settings.evaluate_at_measured || frame_law_), reference_timeout_(settings.reference_timeout),
   ramp_time_(settings.ramp_time),

@@ -11,36 +11,14 @@ namespace robot_dynamics_controllers
 namespace
 {
 
-struct Preset
+const robot_dynamics_preset & preset_of(const robot_dynamics_library & library, const std::string & name)
 {
-  const char * name;
-  bool adds_gravity, adds_friction;  // the robot itself
-  bool takes_commands, motor_pd;
-  double fade_in_time;  // s
-};
-
-constexpr std::array<Preset, 7> PRESETS{{
-  {"sim", false, false, true, false, 0.0},
-  {"effort_controller", false, false, true, false, 0.0},
-  {"motor_pd", false, false, true, true, 1.0},
-  {"franka", true, true, true, false, 0.0},
-  {"ur_direct_torque", true, true, true, false, 0.0},
-  {"kuka_fri", true, true, true, false, 0.0},
-  {"monitor_only", false, false, false, false, 0.0},
-}};
-constexpr Preset NONE{"", false, false, true, false, 0.0};
-
-Preset preset_of(const std::string & name)
-{
-  if (name.empty()) {
-    return NONE;
-  }
   std::string known;
-  for (const Preset & preset : PRESETS) {
-    if (name == preset.name) {
-      return preset;
+  for (const auto * preset = library.preset; preset != library.preset + library.presets; ++preset) {
+    if (name == preset->name) {
+      return *preset;
     }
-    known += (known.empty() ? "" : ", ") + std::string(preset.name);
+    known += (known.empty() ? "" : ", ") + std::string(preset->name);
   }
   throw std::invalid_argument("preset: expected one of " + known + ", got '" + name + "'");
 }
@@ -62,13 +40,14 @@ std::vector<std::string> Terms::names() const
 }
 
 CompensationPolicy::CompensationPolicy(
-  const std::string & preset, const std::string & owner, const std::vector<std::string> & wanted)
+  const robot_dynamics_library & library, const std::string & preset, const std::string & owner,
+  const std::vector<std::string> & wanted)
 {
-  const Preset known = preset_of(preset);
+  const robot_dynamics_preset & known = preset_of(library, preset);
   if (!owner.empty() && owner != "node" && owner != "robot") {
     throw std::invalid_argument("gravity_owner: expected one of node, robot, got '" + owner + "'");
   }
-  const std::string of_preset = known.adds_gravity ? "robot" : "node";
+  const std::string of_preset = known.compensates[0] ? "robot" : "node";
   if (!preset.empty() && !owner.empty() && owner != of_preset) {
     throw std::invalid_argument(
             "gravity_owner " + owner + " contradicts preset " + preset + ", whose gravity_owner is " +
@@ -78,7 +57,7 @@ CompensationPolicy::CompensationPolicy(
   takes_commands = known.takes_commands;
   motor_pd = known.motor_pd;
   fade_in_time = known.fade_in_time;
-  const bool by_robot[] = {gravity_owner == "robot", false, false, known.adds_friction};
+  const bool by_robot[] = {gravity_owner == "robot", known.compensates[1], known.compensates[2], known.compensates[3]};
   bool * const chosen[] = {&terms.gravity, &terms.coriolis, &terms.inertia, &terms.friction};
   std::set<std::string> asked;
   for (const std::string & term : wanted) {

@@ -55,6 +55,17 @@ static const robot_dynamics_frame frames[1] = {
         {0.0, 0.0, 0.0}},
 };
 
+static const robot_dynamics_preset presets[8] = {
+    {"", {false, false, false, false}, true, false, 0.0},
+    {"sim", {false, false, false, false}, true, false, 0.0},
+    {"effort_controller", {false, false, false, false}, true, false, 0.0},
+    {"motor_pd", {false, false, false, false}, true, true, 1.0},
+    {"franka", {true, false, false, true}, true, false, 0.0},
+    {"ur_direct_torque", {true, false, false, true}, true, false, 0.0},
+    {"kuka_fri", {true, false, false, true}, true, false, 0.0},
+    {"monitor_only", {false, false, false, false}, false, false, 0.0},
+};
+
 static bool gravity_torque(
     const double *q, const double *inputs, void *memory, double *tau)
 {
@@ -1814,6 +1825,8 @@ const robot_dynamics_library *robot_dynamics_exported_library(void)
         .friction = friction,
         .default_inputs = default_inputs,
         .frame = frames,
+        .presets = 8,
+        .preset = presets,
         .gravity_torque = gravity_torque,
         .inverse_dynamics = inverse_dynamics,
         .mass_matrix = mass_matrix,

@@ -18,11 +18,12 @@ from robot_dynamics_ros.algorithms.sampling_limit import (
     most_damped_joint,
     write_largest_eigenvalue,
 )
+from robot_dynamics_ros.algorithms.torque_presets import PRESETS, TERMS, Preset
 from robot_dynamics_ros.algorithms.value_ramps import continues, write_between
 from robot_dynamics_ros.codegen.c.frame_law import FrameLawCode
 from robot_dynamics_ros.codegen.c.functions import TEMPLATES, Exported, function_name
 from robot_dynamics_ros.codegen.c.loops import Kind, LoopCode
-from robot_dynamics_ros.codegen.c.text import filled, inside_comment, numbers, string
+from robot_dynamics_ros.codegen.c.text import filled, inside_comment, number, numbers, string
 from robot_dynamics_ros.jit.decorators import Kernel
 from robot_dynamics_ros.kernels.friction import add_joint_friction
 from robot_dynamics_ros.kernels.joint_feedback import joint_feedback
@@ -145,7 +146,7 @@ def library_source(library: Library) -> str:
         digest=string(library.digest),
         base_link=string(model.link_names[0]),
         last_link=string(model.link_names[-1]),
-        continuous=', '.join('true' if it else 'false' for it in joints.continuous),
+        continuous=', '.join(map(_condition, joints.continuous)),
         effort_limits=numbers(library.effort_limits),
         velocity_limits=numbers(_known(joints.limits.velocity)),
         search_range=numbers(np.concatenate(search_range(joints.limits.lower, joints.limits.upper, joints.gear))),
@@ -154,6 +155,8 @@ def library_source(library: Library) -> str:
         most_values=size.values,
         friction='\n'.join(f'    {numbers(row)},' for row in joints.friction),
         inputs=numbers(library.runtime_inputs),
+        preset_count=1 + len(PRESETS),
+        presets='\n'.join(_preset(name, it) for name, it in {'': Preset(), **PRESETS}.items()),
         frame_count=len(frames),
         frames='\n'.join(
             f'    {{{string(name)},\n        {{{numbers(it.rotation.ravel())}}},\n        {{{numbers(it.origin)}}}}},'
@@ -180,6 +183,17 @@ def search_kinds(joints: int, size: SearchSize) -> dict[str, Kind]:
         **{'starts': (starts, joints), 'found': (starts,), 'step': (starts,)},
     }
     return {name: known.get(name, (joints,)) for name in next_positions.source.__annotations__ if name != 'return'}
+
+
+def _preset(name: str, preset: Preset) -> str:
+    """Return the line of a preset."""
+    compensated = ', '.join(_condition(term in preset.robot_terms) for term in TERMS)
+    of_commands = f'{_condition(preset.takes_commands)}, {_condition(preset.motor_pd)}'
+    return f'    {{{string(name)}, {{{compensated}}}, {of_commands}, {number(preset.fade_in_time)}}},'
+
+
+def _condition(value: bool) -> str:
+    return 'true' if value else 'false'
 
 
 def _known(limits: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.algorithms.torque_presets import TERMS
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.joints.joint_friction import frictionless
@@ -16,7 +17,6 @@ from robot_dynamics_ros.control.laws.gain_limits import configurations
 from robot_dynamics_ros.control.laws.joint_space_control import gains
 from robot_dynamics_ros.control.laws.tip_estimate import MEAN, RADIUS, TipEstimate
 from robot_dynamics_ros.control.payload.payload_gravity import PayloadGravity, PayloadRamp, carrying
-from robot_dynamics_ros.control.terms.compensation import TERMS
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector

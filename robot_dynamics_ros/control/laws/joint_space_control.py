@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.algorithms.torque_presets import TERMS
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.continuous_joints import turns
 from robot_dynamics_ros.control.joints.joint_friction import friction_adder
-from robot_dynamics_ros.control.terms.compensation import TERMS
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Vector

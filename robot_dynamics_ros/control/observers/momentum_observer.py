@@ -15,12 +15,12 @@ from types import SimpleNamespace
 import numpy as np
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.algorithms.torque_presets import TERMS
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.joint_friction import friction_adder
 from robot_dynamics_ros.control.observers.friction_tracker import FrictionTracker
 from robot_dynamics_ros.control.payload.payload_blending import PayloadBlender, RobotLaw
 from robot_dynamics_ros.control.payload.payload_gravity import PayloadGravity
-from robot_dynamics_ros.control.terms.compensation import TERMS
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
 from robot_dynamics_ros.robot import Robot

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from robot_dynamics_ros.algorithms.torque_presets import TERMS
 from robot_dynamics_ros.control.joints.joint_friction import friction_adder
 from robot_dynamics_ros.control.terms.residual_torque import ResidualTorque
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.model.residual import ResidualModel
 from robot_dynamics_ros.robot import Robot
 
-TERMS = ('gravity', 'coriolis', 'inertia', 'friction')
-"""Terms of the model, all of which are added by default."""
 RESIDUAL = 'residual'
 """The term that is only added where it is asked for."""
 KNOWN_TERMS = (*TERMS, RESIDUAL)

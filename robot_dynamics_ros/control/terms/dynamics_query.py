@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from robot_dynamics_ros.algorithms.torque_presets import TERMS
 from robot_dynamics_ros.control.joints.joint_friction import friction_along
 from robot_dynamics_ros.control.joints.joint_order import permutation
-from robot_dynamics_ros.control.terms.compensation import TERMS
 from robot_dynamics_ros.errors import ArgumentError, UnknownNameError
 from robot_dynamics_ros.model.closed_loops.loops import check_tree
 from robot_dynamics_ros.robot import Robot

@@ -5,10 +5,11 @@ from functools import partial
 
 import numpy as np
 
+from robot_dynamics_ros.algorithms.torque_presets import TERMS
 from robot_dynamics_ros.control.joints.position_limits import PositionLimits
 from robot_dynamics_ros.control.laws.acceleration_limits import acceleration_limits
 from robot_dynamics_ros.control.laws.feedforward_law import FeedforwardLaw
-from robot_dynamics_ros.control.terms.compensation import TERMS, Compensation, MeasuredCompensation, checked_terms
+from robot_dynamics_ros.control.terms.compensation import Compensation, MeasuredCompensation, checked_terms
 from robot_dynamics_ros.control.trajectories.trajectory_follower import TrajectoryFollower
 from robot_dynamics_ros.nodes.inputs.controller_state_input import ControllerStateInput
 from robot_dynamics_ros.nodes.inputs.held_topic import HeldInput

@@ -1,7 +1,8 @@
 """Publishes planned trajectories with the efforts that the arm lacks, and the peak torques of each plan."""
 
+from robot_dynamics_ros.algorithms.torque_presets import TERMS
 from robot_dynamics_ros.control.guards.torque_limiter import effort_limits
-from robot_dynamics_ros.control.terms.compensation import TERMS, checked_terms
+from robot_dynamics_ros.control.terms.compensation import checked_terms
 from robot_dynamics_ros.control.terms.torque_scale import torque_scales
 from robot_dynamics_ros.nodes.inputs.payload_gravity_topics import PayloadGravityTopics
 from robot_dynamics_ros.nodes.lifecycle.base_node import BaseNode

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.algorithms.torque_presets import TERMS
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.joints.continuous_joints import turns
 from robot_dynamics_ros.control.joints.joint_friction import friction_adder
@@ -42,7 +43,6 @@ from robot_dynamics_ros.control.laws.impedance.soft_limits import SoftLimits, pu
 from robot_dynamics_ros.control.laws.impedance.stiffness import Stiffness, follow, matrix_of
 from robot_dynamics_ros.control.laws.impedance.symmetric_eigenvalues import diagonalise
 from robot_dynamics_ros.control.laws.joint_space_control import gains
-from robot_dynamics_ros.control.terms.compensation import TERMS
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled, declaration_of
 from robot_dynamics_ros.jit.decorators import kernel

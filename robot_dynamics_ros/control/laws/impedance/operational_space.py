@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from robot_dynamics_ros import validation
+from robot_dynamics_ros.algorithms.torque_presets import TERMS
 from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.reachable_positions import within_reach
 from robot_dynamics_ros.control.joints.continuous_joints import turns
@@ -39,7 +40,6 @@ from robot_dynamics_ros.control.laws.impedance.frame_and_posture import add_post
 from robot_dynamics_ros.control.laws.impedance.pose_error import pose_error
 from robot_dynamics_ros.control.laws.impedance.symmetric_eigenvalues import diagonalise
 from robot_dynamics_ros.control.laws.joint_space_control import gains
-from robot_dynamics_ros.control.terms.compensation import TERMS
 from robot_dynamics_ros.errors import ArgumentError
 from robot_dynamics_ros.jit.compiled import compiled, declaration_of
 from robot_dynamics_ros.jit.kinds import Matrix, Vector
