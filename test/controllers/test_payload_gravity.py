@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import Payload
+from robot_dynamics_ros.errors import ArgumentError
 
 pytestmark = pytest.mark.skipif(not has_compilers(), reason='no C and C++ compiler')
 WRONG = 'principal moments none of which exceeds the sum of the others'
@@ -99,6 +100,18 @@ def test_bodies_on_one_frame_are_one_payload():
     assert which.payload(BODY, before=[('', BODY), ('', other)], start=which.now + SECOND // 2, duration=SECOND)[0]
     payload = Payload(3.0, (0.1, 0.02, 0.05), 0.01 * np.eye(3)) + Payload(1.5, (-0.1, 0.04, 0.05), 0.003 * np.eye(3))
     assert (one(which) == gravity(robot=aubo_i5().with_payload(payload))).all()
+
+
+def test_bodies_on_one_frame_whose_sum_is_refused_change_nothing():
+    """Each is within the rounding of printed inertias, as Payload has it; a node refuses the sum, too."""
+    which, thin = law(), np.r_[1.0, np.zeros(3), 3.4e-6, 1e-6, 1e-6, np.zeros(3)]
+    assert which.payload(thin, start=which.now)[0]
+    one(which)
+    accepted, _, message = which.payload(BODY, before=[('', thin), ('', thin)], start=which.now)
+    assert not accepted and message.startswith('before[1]: inertia: ') and WRONG in message
+    payload = Payload(1.0, np.zeros(3), np.diag(thin[4:7]))
+    with pytest.raises(ArgumentError, match=WRONG):
+        payload + payload
 
 
 def test_the_same_message_again_changes_nothing():

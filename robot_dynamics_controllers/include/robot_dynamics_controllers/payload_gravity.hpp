@@ -110,7 +110,8 @@ public:
   };
 
 private:
-  std::size_t frame_of(const Body & body) const;  // throws std::invalid_argument, as the next one
+  std::size_t frame_of(const Body & body) const;  // throws std::invalid_argument, as the next two
+  void require_inertia(const std::array<double, 10> & body) const;
   void require_body(const Body & body) const;
   std::array<double, 10> last_link(const Numbers & payload) const;
   Taken followed(Ramp & held, Ramp told, std::int64_t now, std::optional<double> share, bool is_first) const;

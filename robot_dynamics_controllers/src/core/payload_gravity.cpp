@@ -111,6 +111,13 @@ std::array<double, 3> PayloadGravity::gravity() const
   return {gravity_.after[0], gravity_.after[1], gravity_.after[2]};
 }
 
+void PayloadGravity::require_inertia(const std::array<double, 10> & body) const
+{
+  if (!library_.is_inertia(body.data(), INERTIA_ROUNDING)) {
+    refuse("inertia: expected principal moments none of which exceeds the sum of the others");
+  }
+}
+
 void PayloadGravity::require_body(const Body & body) const
 {
   if (!(body.mass >= 0.0 && std::isfinite(body.mass))) {
@@ -121,9 +128,7 @@ void PayloadGravity::require_body(const Body & body) const
   if (body.mass == 0.0 && largest_of(body.inertia) != 0.0) {
     refuse("inertia: expected zeros, since the mass is 0");
   }
-  if (!library_.is_inertia(numbers_of(body).data(), INERTIA_ROUNDING)) {
-    refuse("inertia: expected principal moments none of which exceeds the sum of the others");
-  }
+  require_inertia(numbers_of(body));
   std::array<double, 10> row;
   library_.write_row(numbers_of(body).data(), row.data());
   if (!(largest_of(body.com) <= LARGEST && largest_of(row) <= LARGEST)) {
@@ -209,7 +214,12 @@ Taken PayloadGravity::take(const PayloadRamp & ramp, std::int64_t now, std::opti
     for (std::size_t k = 0; k < ramp.before.size(); ++k) {
       try {
         require_body(ramp.before[k]);
-        add(library_, told.before, frame_of(ramp.before[k]), ramp.before[k]);
+        const std::size_t frame = frame_of(ramp.before[k]);
+        add(library_, told.before, frame, ramp.before[k]);
+        // each may be within rounding of what is refused, and their sum beyond
+        std::array<double, 10> sum;
+        library_.write_body(&told.before[10 * frame], sum.data());
+        require_inertia(sum);
       } catch (const std::invalid_argument & error) {
         refuse("before[" + std::to_string(k) + "]: " + error.what());
       }
