@@ -26,6 +26,7 @@ from support.controllers.controllers_law import (
     gravity,
     law,
     one,
+    rates_around,
     runs,
     steps,
     torque,
@@ -346,17 +347,6 @@ def test_gains_are_judged_at_the_lightest_position_of_an_arm_where_samples_miss_
     Law(library, robot.joint_names, stiffness=1.0, damping=damping, update_rate=fast)
     with pytest.raises(ValueError, match='largest eigenvalue'):
         Law(library, robot.joint_names, stiffness=1.0, damping=damping, update_rate=slow)
-
-
-def rates_around(period: float) -> tuple[float, float]:
-    """Return two rates that differ in their last bits, whose periods are not below ``period``, and below it."""
-    slow = 1.0 / period
-    while 1.0 / slow < period:
-        slow = np.nextafter(slow, 0.0)
-    fast = slow
-    while not 1.0 / fast < period:
-        fast = np.nextafter(fast, np.inf)
-    return slow, fast
 
 
 @pytest.mark.parametrize('damping', [1e9, 1e308])

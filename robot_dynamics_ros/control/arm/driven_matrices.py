@@ -1,11 +1,11 @@
-"""Matrices of driven joints from those of all joints, for one state: the same bits in nodes and C.
+"""Matrices of driven joints from those of all joints: the same bits in nodes and C.
 
 ``rows`` (m, n) is G' of qd = G yd, with n joints, m of which are driven.
 """
 
 from robot_dynamics_ros.jit.compiled import compiled
 from robot_dynamics_ros.jit.decorators import kernel
-from robot_dynamics_ros.jit.kinds import Matrix
+from robot_dynamics_ros.jit.kinds import Array3, Matrix
 
 
 @compiled(given='rows J out')
@@ -19,7 +19,6 @@ def driven_jacobian(rows: Matrix, J: Matrix, out: Matrix) -> None:
                 out[i, k] = J[i, j] * rows[k, j] + out[i, k]
 
 
-@compiled(given='rows M out')
 @kernel
 def driven_mass_matrix(MG: Matrix, rows: Matrix, M: Matrix, out: Matrix) -> None:
     """Write out (m, m) = G' M G, by the mass matrix M (n, n); MG (n, m) is scratch."""
@@ -34,6 +33,13 @@ def driven_mass_matrix(MG: Matrix, rows: Matrix, M: Matrix, out: Matrix) -> None
             out[i, k] = 0.0
             for j in range(rows.shape[1]):
                 out[i, k] = rows[i, j] * MG[j, k] + out[i, k]
+
+
+@compiled(given='rows M out')
+def driven_mass_matrices(MG: Matrix, rows: Array3, M: Array3, out: Array3) -> None:
+    """Write out (count, m, m), the matrices of ``driven_mass_matrix`` for M (count, n, n) and rows (count, m, n)."""
+    for state in range(out.shape[0]):
+        driven_mass_matrix(MG, rows[state], M[state], out[state])
 
 
 @compiled(given='rows M out')

@@ -14,7 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from robot_dynamics_ros import validation
 from robot_dynamics_ros.codegen.bound_function import bound
-from robot_dynamics_ros.control.arm.driven_matrices import driven_jacobian, driven_mass_matrix_inverse
+from robot_dynamics_ros.control.arm.driven_matrices import (
+    driven_jacobian,
+    driven_mass_matrices,
+    driven_mass_matrix_inverse,
+)
 from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.following.closing_way import driven_torque
 from robot_dynamics_ros.control.arm.following.following_joints import FollowingJoints, Motion
@@ -64,6 +68,8 @@ class DrivenRobot:
         rows = np.zeros((m, n))
         self._driven_torque = bound(driven_torque, then=(rows, own.torque, np.zeros(m)))
         self._driven_jacobian = bound(driven_jacobian, then=(rows, own.jacobian, np.zeros((6, m))))
+        stacks = np.zeros((0, m, n)), np.zeros((0, n, n)), np.zeros((0, m, m))
+        self._driven_mass_matrices = bound(driven_mass_matrices, np.zeros((n, m)), then=stacks)
         inverted = rows, own.mass_matrix, np.zeros((m, m))
         self._driven_inverse = bound(driven_mass_matrix_inverse, np.zeros((n, m)), then=inverted)
         self.limits: JointLimits = limits_of(robot.model, self.joint_names)
@@ -206,7 +212,12 @@ class DrivenRobot:
     def mass_matrix(self, q: ArrayLike, out: NDArray[np.float64] | None = None) -> np.ndarray:
         """Return M_y = G' M G (..., m, m) at q."""
         motion = self.following.motion(q)
-        return _given(out, _transposed(motion.G) @ self.robot.mass_matrix(motion.q) @ motion.G)
+        of_tree, rows, m, n = self.robot.mass_matrix(motion.q), _transposed(motion.G), self.nv, self.robot.nv
+        if rows.ndim < of_tree.ndim:
+            rows = np.broadcast_to(rows, (*of_tree.shape[:-2], m, n))
+        rows, result = np.ascontiguousarray(rows), np.empty((*of_tree.shape[:-2], m, m))
+        self._driven_mass_matrices(rows.reshape(-1, m, n), of_tree.reshape(-1, n, n), result.reshape(-1, m, m))
+        return _given(out, result)
 
     def mass_matrix_inverse(self, q: ArrayLike, out: NDArray[np.float64] | None = None) -> np.ndarray:
         """Return the inverse of M_y (..., m, m) at q."""

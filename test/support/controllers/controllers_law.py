@@ -71,3 +71,14 @@ def assert_no_step(before, efforts, change=None) -> None:
 def runs(outcomes) -> list:
     """Return the outcomes without repetitions."""
     return [it for k, it in enumerate(outcomes) if k == 0 or it != outcomes[k - 1]]
+
+
+def rates_around(period: float) -> tuple[float, float]:
+    """Return two rates that differ in their last bits, whose periods are not below ``period``, and below it."""
+    slow = 1.0 / period
+    while 1.0 / slow < period:
+        slow = np.nextafter(slow, 0.0)
+    fast = slow
+    while not 1.0 / fast < period:
+        fast = np.nextafter(fast, np.inf)
+    return slow, fast
