@@ -23,9 +23,9 @@ MOVES = 0.03
 """Speed of a joint of an arm that moves, rad/s."""
 
 
-def run(graph):
-    """Start arm and controller in one process, whose statuses come as seldom as the client expects."""
-    graph.processes.diagnostics_period = 1.0
+def run(graph, diagnostics_period):
+    """Start arm and controller in one process, whose statuses come each ``diagnostics_period`` s."""
+    graph.processes.diagnostics_period = diagnostics_period
     values = {'torque_controller': IMPEDANCE, 'simulated_arm': PLANT}
     given = [f'{node}:{name}:={value}' for node, table in values.items() for name, value in table.items()]
     graph.bring_up('simulated_arm', 'torque_controller', arguments=[word for it in given for word in ('-p', it)])
