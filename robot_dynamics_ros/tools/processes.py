@@ -108,7 +108,7 @@ class Client:
         use_profiles()
         rclpy.init(args=arguments)
         self._arguments = arguments
-        self.node = rclpy.create_node(name)
+        self.node = rclpy.create_node(name, start_parameter_services=False)  # nobody sets its parameters
         self._processes = processes
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
