@@ -1,7 +1,7 @@
 """A commanded wrench: its torque by the textbook, its ramp and its end, and what it does to an arm in MuJoCo."""
 
 from support.control.impedance_plant import ImpedancePlant
-from support.matrices import crossed
+from support.matrices import crossed, matrix
 from support.robots.small_robots import AUBO, seven_joints
 
 import mujoco
@@ -169,16 +169,19 @@ def test_the_limit_of_sampling_counts_it_as_a_damper():
     impedance = Impedance([20.0, 20.0, 20.0, 300.0, 300.0, 300.0], *np.zeros((2, 6)))
     limits = [ImpedanceLimit(AUBO, impedance._replace(wrench=it)) for it in (None, CommandedWrench(LIMITS, SPEED))]
     assert limits[1].period < 0.9 * limits[0].period
-    # as dampers that are stated would be, of which the wrench does not know
-    powers = np.array(LIMITS) * SPEED
-    for free in ((False, False), (True, True), (True, False)):
-        damping = np.repeat((powers + np.array(free) * powers[::-1]) / np.array(SPEED) ** 2, 3)
-        stated, wrench = (
-            Impedance([0.0] * 6, *np.zeros((2, 6)), damping=damping),
-            CommandedWrench(LIMITS, SPEED, free=free),
-        )
-        alone = ImpedanceLimit(AUBO, Impedance([0.0] * 6, *np.zeros((2, 6)), wrench=wrench))
-        assert alone.period == pytest.approx(ImpedanceLimit(AUBO, stated).period, rel=1e-6)
+
+
+@pytest.mark.parametrize(('turns', 'moves'), matrix([(False, False), (True, True), (True, False)], [(True, False)]))
+def test_the_limit_of_sampling_is_that_of_dampers_that_are_stated(turns, moves):
+    """Of which the wrench does not know."""
+    powers, free = np.array(LIMITS) * SPEED, (turns, moves)
+    damping = np.repeat((powers + np.array(free) * powers[::-1]) / np.array(SPEED) ** 2, 3)
+    stated, wrench = (
+        Impedance([0.0] * 6, *np.zeros((2, 6)), damping=damping),
+        CommandedWrench(LIMITS, SPEED, free=free),
+    )
+    alone = ImpedanceLimit(AUBO, Impedance([0.0] * 6, *np.zeros((2, 6)), wrench=wrench))
+    assert alone.period == pytest.approx(ImpedanceLimit(AUBO, stated).period, rel=1e-6)
 
 
 @pytest.mark.compiled

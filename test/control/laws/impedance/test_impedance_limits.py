@@ -1,7 +1,7 @@
 """A Cartesian impedance and the sampling period: the limit of stability, and what it is judged by."""
 
 from support.controllers import driven_joints as driven
-from support.matrices import crossed
+from support.matrices import crossed, matrix
 from support.robots.small_robots import AUBO, joint, link, one, robot, seven_joints
 
 import numpy as np
@@ -110,19 +110,19 @@ def test_a_fault_names_what_damps_most(more, culprit):
     assert ImpedanceLimit(seven_joints(), impedance_of(seven_joints())).period > 1.2 * limit.period
 
 
-@pytest.mark.parametrize(
-    ('more', 'culprit'),
-    [
-        ({'damping': [0.0, 0.0, 0.0, 3e4, 3e4, 3e4]}, 'translational_damping'),
-        ({'damping': [9e4, 9e4, 9e4, 0.0, 0.0, 0.0]}, 'rotational_damping'),
-        ({'wrench': CommandedWrench((9e5, 0.0), (0.1, 1.0))}, 'force_limit, moment_limit'),
-        ({'rest_friction': 0.5}, 'damping_ratio'),
-    ],
-)
-def test_of_a_mechanism_it_is_named_too(more, culprit):
+OF_A_MECHANISM = {
+    'translational_damping': {'damping': [0.0, 0.0, 0.0, 3e4, 3e4, 3e4]},
+    'rotational_damping': {'damping': [9e4, 9e4, 9e4, 0.0, 0.0, 0.0]},
+    'force_limit, moment_limit': {'wrench': CommandedWrench((9e5, 0.0), (0.1, 1.0))},
+    'damping_ratio': {'rest_friction': 0.5},
+}
+
+
+@pytest.mark.parametrize('culprit', matrix(OF_A_MECHANISM, ['force_limit, moment_limit']))
+def test_of_a_mechanism_it_is_named_too(culprit):
     """Some of the positions that are compared are out of reach of its loops."""
     arm = driven.arm('palletizer')
-    limit = ImpedanceLimit(arm, impedance_of(arm, frame='forearm', **more))
+    limit = ImpedanceLimit(arm, impedance_of(arm, frame='forearm', **OF_A_MECHANISM[culprit]))
     assert limit.fault(1.01 * limit.period).startswith(f'{culprit}: at ')
 
 
