@@ -302,7 +302,9 @@ FAULTS = {
 the nodes is replaced by what, and parameters."""
 
 
-@pytest.mark.parametrize('fault', matrix(FAULTS, few={rule: fault for fault, (rule, *_) in FAULTS.items()}.values()))
+@pytest.mark.parametrize(
+    'fault', matrix(FAULTS, few={rule: fault for fault, (rule, *_) in reversed(FAULTS.items())}.values())
+)
 def test_a_fault_of_the_nodes_is_found(fault, monkeypatch):
     rule, moves, owner, name, replacement, *parameters = FAULTS[fault]
     monkeypatch.setattr(owner, name, replacement, raising=name != 'rests')
