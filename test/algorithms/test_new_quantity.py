@@ -2,6 +2,7 @@
 
 from support.code.bindings import BINDINGS, of_binding
 from support.code.new_quantity import ROW, WithPower
+from support.matrices import matrix
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from robot_dynamics_ros.algorithms.table import ALGORITHMS
 from robot_dynamics_ros.errors import ArgumentError
 
 
-@pytest.fixture(params=BINDINGS)
+@pytest.fixture(params=matrix(BINDINGS, ['generic']))
 def robot(request, monkeypatch):
     monkeypatch.setitem(ALGORITHMS, 'power_of_gravity', ROW)
     return of_binding(WithPower(Robot.named('aubo_i5').model), request.param)

@@ -80,7 +80,7 @@ def assert_same_bits(law, kinds, function, arguments) -> None:
 def test_the_bits_are_those_of_the_kernel(law, level, tmp_path):
     kinds, random = shapes(law, JOINTS), np.random.default_rng(5)
     function = compiled(tmp_path, law, kinds, level)
-    for k in range(2000):
+    for k in range(500):
         numbers = random.choice(NUMBERS, 200) if k % 2 else random.normal(size=200).round(k % 5)
         given = iter(numbers.tolist())
         arguments = [
@@ -100,7 +100,7 @@ def test_the_bits_are_those_of_the_kernel(law, level, tmp_path):
 def test_the_bits_of_loops_whose_length_depends_on_numbers(law, kinds, tmp_path):
     random = np.random.default_rng(7)
     function = compiled(tmp_path, law, kinds, '-O3')
-    for k in range(300):
+    for k in range(100):
         G = random.normal(size=(6, random.integers(1, 8))).round(k % 3)
         symmetric = iter([G @ G.T + (k % 2) * np.eye(6)])
         arguments = [

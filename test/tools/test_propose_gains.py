@@ -122,7 +122,7 @@ def arm_file(tmp_path):
     ('arm', 'delay'),
     matrix(
         product([*ARMS, ('seven_joints.yaml', '', 'link_6')], [0.0, 0.004]),
-        [(ARMS[1], 0.0), (ARMS[3], 0.0)],
+        [(ARMS[1], 0.0)],
     ),
     ids=str,
 )

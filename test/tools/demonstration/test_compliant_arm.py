@@ -67,7 +67,7 @@ def test_the_nodes_accept_what_is_written_for_any_arm(name, tmp_path):
 
 @pytest.mark.parametrize(
     ('name', 'gravity'),
-    [('aubo_i5', None), ('seven joints', STEEP), pytest.param('ur5_robot.urdf', None, marks=pytest.mark.slow)],
+    matrix([('aubo_i5', None), ('seven joints', STEEP), ('ur5_robot.urdf', None)], [('seven joints', STEEP)]),
 )
 def test_the_arm_begins_bent_1_cm_above_a_table_with_torques_within_its_limits(name, gravity, tmp_path):
     arm = compliant_arm(described(name), gravity=gravity)
