@@ -118,15 +118,16 @@ class ClosedMechanism(LoopSolutions):
     def continue_from(self, before: 'ClosedMechanism') -> None:
         """Go on from where ``before``, the same arm under another description, was measured last.
 
-        Where ``begin`` follows, since other joints are actuated, what ``before`` refuses stays refused until the next
-        activation. With the same joints and loops the arm is where it was. Else it is on the straight way from the
-        stated position (near). Where another position is as near to where it was, no state is accepted until the next
-        activation, which begins there.
+        With the same joints and loops the arm is where it was. With others it is on the straight way from the stated
+        position (near), if loops are closed there near where it was. Else, and where other joints are actuated and
+        ``begin`` follows, no state is accepted until the next activation, nor where ``before`` accepts none.
         """
         known, is_doubtful = self._continued(before)
+        is_same = before.joint_names == self.joint_names
+        is_doubtful = before._states.accepted and (is_doubtful or not is_same)
         self._states.take_over(before._states, is_doubtful or bool(before._reports.all_off))
         self.measured = known or self.measured
-        if before.joint_names == self.joint_names:
+        if is_same:
             self._reports.continue_from(before._reports)
             self._states.continue_from(before._states)
             if is_doubtful:
@@ -138,20 +139,28 @@ class ClosedMechanism(LoopSolutions):
         if q is not None:
             with suppress(DynamicsError):
                 self._own_of_thread.change[self._rows] = q[self._coordinates]
-                near = self._closed(q) if np.abs(self.mechanism.loop_errors(q)).max() <= WIDE_OPEN else None
+                near = self._closed(q) if self._opening(q, before) <= WIDE_OPEN else None
             if same_motion(before.mechanism.model, self.mechanism.model):
-                return near, False
+                return near, near is None
         elif before.joint_names != self.joint_names:
             return None, False
         with suppress(LoopError, SingularError):
             straight = self.from_nearest((self.at_home,), before.measured.y if q is None else q[self._coordinates])
-        if not near:
+        if q is None:
             return straight, False
+        if not (near and straight):
+            return near or straight, True
         own = self._follower_coordinates
-        is_same = (
-            straight and (np.abs(nearest(near.q[own] - straight.q[own], self._follower_turn)) <= self._tolerance).all()
-        )
-        return near, not is_same
+        off = np.abs(nearest(near.q[own] - straight.q[own], self._follower_turn))
+        return near, bool((off > self._tolerance).any())
+
+    def _opening(self, q: np.ndarray, before: 'ClosedMechanism') -> float:
+        """Return how far the loops are open at q (nq; rad, m), but for couplings of joints that are new."""
+        couplings = self.mechanism.loops.couplings
+        errors = np.abs(self.mechanism.loop_errors(q))
+        is_new = [it.joint not in before.coordinates for it in couplings]
+        errors[len(errors) - len(couplings) :][is_new] = 0.0
+        return float(errors.max())
 
     def _placed(self, before: 'ClosedMechanism') -> np.ndarray | None:
         """Return q (nq) where ``before`` measured its joints; None where another position (near) is stated."""
@@ -160,7 +169,7 @@ class ClosedMechanism(LoopSolutions):
         )  # fmt: skip
         for name in self.coordinates.keys() & before.coordinates.keys():
             own, others = self.coordinates[name], before.coordinates[name]
-            if not np.array_equal(stated[own], stated_before[others]):
+            if len(own) != len(others) or np.abs(stated[own] - stated_before[others]).max() > WIDE_OPEN:
                 return None
             q[own] = before.measured.q[others]
         return q

