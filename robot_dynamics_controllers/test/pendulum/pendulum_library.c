@@ -1074,28 +1074,37 @@ static void pose_error_2(
     }
 }
 
+/* stiffness.spring_energy */
+static double spring_energy(
+    double e, double farthest, double w)
+{
+    double s = 0;
+    s = smaller(fabs(e), farthest);
+    return (w * s) * fma(-0.5, s, fabs(e));
+}
+
 /* stiffness.follow */
 static void follow(
-    double K[36], double G[36], const double K_d[6], const double rate[6], double tank[2], double taken[6], double elapsed, const double e[6])
+    double K[36], double G[36], const double K_d[6], const double rate[6], double tank[2], double taken[6], double elapsed, const double farthest[2], const double e[6])
 {
     double w = 0;
     double up = 0;
+    double limit = 0;
     double k = 0;
-    double energy = 0;
     double back = 0;
     double share = 0;
     w = 2.0 / (1.0 + sqrt(larger(0.0, fma(-0.25, fma(e[2], e[2], fma(e[0], e[0], e[1] * e[1])), 1.0))));
     up = 0.0;
     for (int i = 0; i < 6; ++i) {
+        limit = (i < 3) ? farthest[0] : farthest[1];
         k = smaller(larger(K_d[i] - K[6 * (i) + i], (-rate[i]) * elapsed), rate[i] * elapsed);
-        energy = (((0.5 * ((i < 3) ? w : 1.0)) * e[i]) * e[i]) * k;
         if (k < 0.0) {
             K[6 * (i) + i] = K[6 * (i) + i] + k;
-            back = smaller(-energy, taken[i]);
+            back = smaller((-k) * (spring_energy(e[i], limit, ((i < 3) && (fabs(e[i]) <= limit)) ? w : 1.0)), taken[i]);
             taken[i] = taken[i] - back;
             tank[0] = smaller(tank[1], tank[0] + back);
         } else {
-            up = up + energy;
+            up = fma(k, spring_energy(e[i], limit, (i < 3) ? w : 1.0), up);
         }
     }
     share = (up <= tank[0]) ? 1.0 : (tank[0] / up);
@@ -1103,7 +1112,7 @@ static void follow(
     for (int i = 0; i < 6; ++i) {
         k = share * smaller(larger(K_d[i] - K[6 * (i) + i], 0.0), rate[i] * elapsed);
         K[6 * (i) + i] = K[6 * (i) + i] + k;
-        taken[i] = fma(((0.5 * ((i < 3) ? w : 1.0)) * e[i]) * e[i], k, taken[i]);
+        taken[i] = fma(k, spring_energy(e[i], (i < 3) ? farthest[0] : farthest[1], (i < 3) ? w : 1.0), taken[i]);
         G[6 * (i) + i] = sqrt(K[6 * (i) + i]);
     }
 }
@@ -1551,7 +1560,7 @@ static void impedance_torque(
     n = 1;
     pose_error_2(T, T_d, local, S, e);
     if (elapsed[0] > 0.0) {
-        follow(K, G, K_d, rate, tank, taken, elapsed[0], e);
+        follow(K, G, K_d, rate, tank, taken, elapsed[0], farthest, e);
     }
     for (int row = 0; row < 6; ++row) {
         away[row] = e[row];
