@@ -125,6 +125,7 @@ class ClosedMechanism(LoopSolutions):
         known, is_doubtful = self._continued(before)
         is_same = before.joint_names == self.joint_names
         is_doubtful = before._states.accepted and (is_doubtful or not is_same)
+        is_doubtful |= not {*before._reports.all_off} <= {*self.followers}
         self._states.take_over(before._states, is_doubtful or bool(before._reports.all_off))
         self.measured = known or self.measured
         if is_same:
@@ -134,7 +135,7 @@ class ClosedMechanism(LoopSolutions):
                 self._states.refuse()
 
     def _continued(self, before: 'ClosedMechanism') -> tuple[Solution | None, bool]:
-        """Return where the arm that ``before`` measured is, None if that is not known, and whether it is in doubt."""
+        """Return where the arm is that ``before`` saw last, None if that is not known, and whether it is in doubt."""
         q, near, straight = self._placed(before), None, None
         if q is not None:
             with suppress(DynamicsError):
@@ -163,15 +164,16 @@ class ClosedMechanism(LoopSolutions):
         return float(errors.max())
 
     def _placed(self, before: 'ClosedMechanism') -> np.ndarray | None:
-        """Return q (nq) where ``before`` measured its joints; None where another position (near) is stated."""
+        """Return q (nq) where ``before`` saw its joints last; None where another position (near) is stated."""
         q, stated, stated_before = (
             self.at_home.q.copy(), stated_position(self.mechanism), stated_position(before.mechanism)
         )  # fmt: skip
+        at = before._states.last or before.measured
         for name in self.coordinates.keys() & before.coordinates.keys():
             own, others = self.coordinates[name], before.coordinates[name]
             if len(own) != len(others) or np.abs(stated[own] - stated_before[others]).max() > WIDE_OPEN:
                 return None
-            q[own] = before.measured.q[others]
+            q[own] = at.q[others]
         return q
 
     def report(self, positions: np.ndarray, stamp: int) -> None:

@@ -151,6 +151,11 @@ class MechanismStates:
         return False
 
     @property
+    def last(self) -> Solution | None:
+        """Where the mechanism was in the last state, also one that was refused; None where that is not known."""
+        return self._before
+
+    @property
     def accepted(self) -> bool:
         """Whether a state was accepted since the activation."""
         return self._accepted

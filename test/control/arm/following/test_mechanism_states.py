@@ -427,6 +427,41 @@ def test_another_description_does_not_lead_a_mechanism_that_left_its_assembly_mo
             np.testing.assert_allclose(after.gravity_torque(position)[:3], expected, atol=0.05)
 
 
+def test_another_description_begins_at_the_last_state_also_where_that_was_refused():
+    """States are refused since a joint was reported off, while a platform comes to another solution."""
+    mechanism, rods = three_rpr((-1.155839, -1.104850), -0.895424), [f'rod {k} joint' for k in range(3)]
+    robot = actuated(mechanism, rods).with_gravity([0.0, -9.81, 0.0])
+    before, free = driven_robot(robot), driven_robot(robot)
+    home, time = before.following.home, 0.0
+    via, y = [0.97728689, 3.33056320, 2.05019551], [0.72146586, 2.49791222, 2.29049013]
+    seen(before, home, time)
+    for begin, end in ((home, via), (via, y)):
+        for share in np.linspace(0.0, 1.0, 800):
+            time += 0.004
+            place = begin + share * (np.array(end) - begin)
+            followed(free, place, time)
+            with pytest.raises(LoopError, match="joint 'leg 1 joint'"):
+                seen(before, place, time, **({'leg_1': 9.0} if time == 0.004 else {}))
+    after = driven_robot(robot)
+    after.following.continue_from(before.following)
+    place = {'leg_1': positions_of(free, y)['leg_1']}
+    seen(after, y, time + 0.004, **place)
+    np.testing.assert_allclose(after.gravity_torque(y), free.gravity_torque(y), rtol=1e-9)
+
+
+def test_a_joint_that_was_off_is_not_forgotten_with_its_name():
+    bars, before = MECHANISMS['parallelogram'], closed('parallelogram')
+    home = before.following.home
+    seen(before, home, 0.0)
+    with pytest.raises(LoopError, match="joint 'rocker joint'"):
+        seen(before, home, 0.004, rocker=positions_of(before, home)['rocker'] + 0.4)
+    renamed = tuple(replace(it, name='lever') if it.link == 'rocker' else it for it in bars.joints)
+    after = driven_robot(actuated(replace(bars, joints=renamed, near=bars.q), ('crank joint',)))
+    after.following.continue_from(before.following)
+    with pytest.raises(SingularError, match='activate again'):
+        seen(after, home, 0.008)
+
+
 def at_zero(mechanism: Mechanism) -> Mechanism:
     """Return a mechanism of revolute joints whose loops are closed where all are at 0."""
     turns = (
