@@ -170,11 +170,7 @@ def report(robot: Robot | DrivenRobot, mechanism: Robot, description: str, verdi
         *robot.findings,
         *motor_findings(mechanism),
         *opening_findings(mechanism),
-        *(
-            ()
-            if isinstance(robot, Robot)
-            else (*stuck_findings(robot), *turn_findings(robot), *friction_findings(robot))
-        ),
+        *(() if isinstance(robot, Robot) else _on_mechanism(robot)),
         *planar_branches(mechanism.model),
         *_on_passive_joints(mechanism, description),
         *_on_torques(robot, needed),

@@ -8,6 +8,7 @@ from support.matrices import matrix
 from support.robots.cut_four_bar import PIN_OF_COUPLER, PIN_OF_ROCKER, cut_four_bar
 from support.robots.example_robots import example_urdfs
 from support.robots.facade_robots import TREE
+from support.robots.mechanisms import actuated, geared_four_bar, three_rpr
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ import yaml
 from robot_dynamics_ros import Robot
 from robot_dynamics_ros.formats.library import named_urdf
 from robot_dynamics_ros.formats.urdf import Inertial
+from robot_dynamics_ros.model.model import Finding
 from robot_dynamics_ros.nodes.executables.bringup import NODES
 from robot_dynamics_ros.tools import check_model
 from robot_dynamics_ros.tools.figures.link_boxes import LinkBox, boxes_of, check_box
@@ -430,3 +432,22 @@ def test_joints_without_effort_limit_of_a_tree_are_a_finding_where_others_have_o
     assert not said('--loops', file)
     (tmp_path / 'bar.urdf').write_text(cut_four_bar())
     assert not said()
+
+
+def test_findings_on_mechanisms_are_shown(capsys, tmp_path):
+    """A platform that comes to a second solution, and a crank before a gear."""
+    platform = actuated(three_rpr((-0.39, -1.49), 2.05), [f'rod {k} joint' for k in range(3)])
+    shown = []
+    for robot in (platform, actuated(geared_four_bar(0.5), ('gear 0 joint',))):
+        path = tmp_path / 'mechanism.yaml'
+        path.write_text(robot.to_yaml())
+        shown.append('\n'.join(table(run(capsys, str(path))[1], 'findings')))
+    assert 'two positions in one assembly mode' in shown[0] and 'tell its whole turns apart' not in shown[0]
+    assert "joint 'gear 0 joint'" in shown[1] and 'tell its whole turns apart' in shown[1]
+
+
+def test_the_spring_of_a_hinge_that_turns_on_is_shown(capsys, monkeypatch):
+    step = Finding('warning', "loop 'pin'", 'it turns beyond half a turn')
+    monkeypatch.setattr(check_model, 'spring_findings', lambda robot: [step])
+    _, text = run(capsys, str(Path(__file__).parents[2] / 'examples' / 'mechanisms' / 'palletizer.yaml'))
+    assert any('it turns beyond half a turn' in row for row in table(text, 'findings'))
