@@ -39,7 +39,7 @@ def model_digest(model: Model) -> str:
 
 
 def same_motion(model: Model, other: Model) -> bool:
-    """Return whether joints and loops of two models are the same, whatever its links weigh."""
+    """Return whether joints and loops of two models are the same, whatever their links weigh."""
     return model.joint_names == other.joint_names and all(
         np.array_equal(array, others)
         for name, array, others in zip(model.arrays._fields, model.arrays, other.arrays, strict=True)

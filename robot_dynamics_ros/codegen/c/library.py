@@ -146,7 +146,7 @@ def library_source(library: Library) -> str:
         digest=string(library.digest),
         base_link=string(model.link_names[0]),
         last_link=string(model.link_names[-1]),
-        continuous=', '.join(map(_condition, joints.continuous)),
+        continuous=', '.join(number(bool(it)) for it in joints.continuous),
         effort_limits=numbers(library.effort_limits),
         velocity_limits=numbers(_known(joints.limits.velocity)),
         search_range=numbers(np.concatenate(search_range(joints.limits.lower, joints.limits.upper, joints.gear))),
@@ -187,13 +187,9 @@ def search_kinds(joints: int, size: SearchSize) -> dict[str, Kind]:
 
 def _preset(name: str, preset: Preset) -> str:
     """Return the line of a preset."""
-    compensated = ', '.join(_condition(term in preset.robot_terms) for term in TERMS)
-    of_commands = f'{_condition(preset.takes_commands)}, {_condition(preset.motor_pd)}'
+    compensated = ', '.join(number(term in preset.robot_terms) for term in TERMS)
+    of_commands = f'{number(preset.takes_commands)}, {number(preset.motor_pd)}'
     return f'    {{{string(name)}, {{{compensated}}}, {of_commands}, {number(preset.fade_in_time)}}},'
-
-
-def _condition(value: bool) -> str:
-    return 'true' if value else 'false'
 
 
 def _known(limits: np.ndarray) -> np.ndarray:

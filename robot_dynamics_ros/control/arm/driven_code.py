@@ -247,17 +247,8 @@ def _of_position(
     m, n, prefix = words['driven'], words['velocities'], words['prefix']
     matrices: tuple[Kind, ...] = ((n, m), (m, n), (n, n), (m, m))
     code.function(driven_mass_matrix, matrices)
-    names, texts = (
-        ['driven_mass_matrix'],
-        {
-            'argument': '',
-            **words,
-            'position': position,
-            'q': found[0],
-            'G': found[1],
-            'about_memory': about_memory,
-        },
-    )
+    names = ['driven_mass_matrix']
+    texts = {'argument': '', **words, 'position': position, 'q': found[0], 'G': found[1], 'about_memory': about_memory}
     if frame_law is not None:
         code.function(driven_jacobian, ((m, n), (6, n), (6, m)))
         code.function(driven_mass_matrix_inverse, matrices)

@@ -13,7 +13,7 @@ from robot_dynamics_ros.algorithms.position_search import search_range
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.following.following_joints import Motion
-from robot_dynamics_ros.control.arm.following.loop_solutions import Solution
+from robot_dynamics_ros.control.arm.following.loop_solutions import STRIDE, Solution
 from robot_dynamics_ros.control.joints.position_limits import limits_of
 from robot_dynamics_ros.errors import LoopError, SingularError
 from robot_dynamics_ros.robot import Robot
@@ -21,8 +21,6 @@ from robot_dynamics_ros.robot.summary.low_discrepancy import low_discrepancy
 
 PLACES = 512
 """Positions, spread over the ranges of the joints, at which ways begin."""
-STRIDE = 4.0
-"""Times as long steps as those of measured states: no time is short, and each step is checked and gets shorter."""
 
 
 def within_reach(robot: Robot | DrivenRobot) -> Robot | DrivenRobot:

@@ -14,8 +14,7 @@ from robot_dynamics_ros.codegen.bound_function import bound
 from robot_dynamics_ros.control.arm.driven_robot import DrivenRobot
 from robot_dynamics_ros.control.arm.following.closed_mechanism import ClosedMechanism
 from robot_dynamics_ros.control.arm.following.closing_way import NEAREST
-from robot_dynamics_ros.control.arm.following.loop_solutions import LONGEST, Solution
-from robot_dynamics_ros.control.arm.reachable_positions import STRIDE
+from robot_dynamics_ros.control.arm.following.loop_solutions import LONGEST, STRIDE, Solution
 from robot_dynamics_ros.control.trajectories.trajectory import Trajectory
 from robot_dynamics_ros.errors import ArgumentError, DynamicsError, LoopError, SingularError
 from robot_dynamics_ros.jit.compiled import compiled

@@ -52,8 +52,8 @@ def largest_gravity(robot: Weighed, unlimited: np.ndarray | float = 0.0) -> Stat
     """Return the largest gravity torque of each joint of ``robot`` within the position limits.
 
     A joint without limits covers a turn if all torques are the same after it, else ``unlimited`` (n; rad, m) to either
-    side of 0. The search begins for
-    each joint at STARTS of SAMPLES positions all over the limits, half of them those with its largest torque.
+    side of 0. The search begins for each joint at STARTS of SAMPLES positions all over the limits, half of them those
+    with its largest torque.
     """
     n = robot.nv
     lower, upper, turns = range_of_positions(robot, unlimited)

@@ -25,7 +25,6 @@ from robot_dynamics_ros.errors import ArgumentError, DynamicsError, LoopError, S
 from robot_dynamics_ros.model.closed_loops.loop_types import Coupling
 from robot_dynamics_ros.model.digest import same_motion
 from robot_dynamics_ros.robot import Robot
-from robot_dynamics_ros.robot.loop_rank import units_of_velocities
 
 PARAMETER = 'loop_tolerance'
 
@@ -63,7 +62,6 @@ class ClosedMechanism(LoopSolutions):
         turned = [kinds[name] == 'revolute' and name not in counted for name in passive]
         self._follower_turn = np.where(turned, TURN, 0.0)
         self.alone = self.arithmetic.turn > 0.0
-        self.gear = self.arithmetic.unit / units_of_velocities(model)[self.places]
         self.constant_G = np.zeros((robot.nv, m))
         self.constant_G[self.places, np.arange(m)] = 1.0
         self.has_springs = bool(len(model.arrays.sprung)) or model.arrays.has_springs

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from robot_dynamics_ros.control.arm.following.loop_solutions import LoopSolutions, Solution
+from robot_dynamics_ros.control.arm.following.loop_solutions import STRIDE, LoopSolutions, Solution
 from robot_dynamics_ros.errors import LoopError, SingularError
 from robot_dynamics_ros.robot import Robot
 from robot_dynamics_ros.robot.summary.low_discrepancy import low_discrepancy
@@ -19,8 +19,6 @@ WIDE = 1.0
 """rad, or relative to the robot's characteristic length: largest distance of a position from the first one."""
 LEAST = 0.08
 """Least distance of a way from a singular position."""
-STRIDE = 4.0
-"""Length of steps, as a multiple of those of measured states: each step is checked, and gets shorter."""
 APART = 1e-3
 """Relative difference of torques or inertias above which a difference counts: a flipped cross of a universal joint has
 less, and does no harm."""

@@ -37,6 +37,8 @@ FARTHEST = 1000
 """Most steps of a way."""
 FASTEST, ANY = 2.5, 1e30
 """rad/s, or m/s: velocity limit of a joint for which none is known; rad, m: step, unit of jumps of one in no loop."""
+STRIDE = 4.0
+"""Times as long steps as those of measured states: no time is short, and each step is checked and gets shorter."""
 HOME_STEPS = 4
 """Newton steps at home, and to neighbouring positions."""
 NEIGHBOUR = 1e-3
@@ -104,6 +106,8 @@ class LoopSolutions:
         The same with a constant coupling of each actuated joint.
     places : ndarray of int, (m,)
         Indices of the velocities of actuated joints.
+    gear : ndarray, (m,)
+        How many turns of each actuated joint make one of what is behind its gears, 1 or more.
     constant_couplings : int
         How many constant couplings ``held`` has; the last ones are those of actuated joints.
     arithmetic : Arithmetic
@@ -137,6 +141,7 @@ class LoopSolutions:
         self._coordinates, self._rows = arrays.coupled[-m:, 1], slice(arrays.constraints - m, arrays.constraints)
         limits, of_one = robot.limits.velocity[self.places], units_of_velocities(model)[self.places]
         unit = np.array([unit_before_gears(robot, name) for name in self.joint_names])
+        self.gear = unit / of_one
         in_loop = [bool(self.loop_of(name)) for name in self.joint_names]
         turned = [is_the_same_after_a_turn(robot, name) for name in self.joint_names]
         self.arithmetic = Arithmetic(
@@ -145,7 +150,7 @@ class LoopSolutions:
             exact=np.where(in_loop, of_one, ANY),
             jump_unit=np.where(in_loop, unit, ANY),
             longest=np.where(in_loop, LONGEST * unit, ANY),
-            fastest=np.where(np.isfinite(limits) & (limits > 0.0), limits, FASTEST * unit / of_one),
+            fastest=np.where(np.isfinite(limits) & (limits > 0.0), limits, FASTEST * self.gear),
             units=np.concatenate([units_of_constraints(self.held.model)[: -len(unit)], unit]),
             references=np.zeros(arrays.constraints),
         )
