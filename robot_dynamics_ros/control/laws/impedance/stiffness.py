@@ -52,7 +52,7 @@ def follow(K, G, K_d, rate, tank, taken, elapsed, farthest, e):
     """
     # w = 2 / (1 + cos(t / 2)),  |e_r| = 2 sin(t / 2)
     w = 2.0 / (1.0 + np.sqrt(max(0.0, 1.0 - 0.25 * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2]))))
-    # dK < 0 gives w e' dK e / 2 back, beyond the farthest what a line gives
+    # dK < 0 gives w e' dK e / 2 back; beyond farthest, dK s (e - s / 2)
     up = 0.0
     for i in range(6):
         limit = farthest[0] if i < 3 else farthest[1]
